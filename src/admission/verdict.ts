@@ -1,0 +1,73 @@
+import { aggregate, type FieldError } from '../validation/field-error.ts'
+import type { PatchOperation } from './patch.ts'
+
+/** What a review function decides. Data, so that the server, the command line and the tests read the same thing. */
+export type Verdict = Allowed | Denied | Needs
+
+export interface Allowed {
+  readonly kind: 'allowed'
+  /** One word for the log and the metrics: why it was let through. */
+  readonly reason: string
+  readonly patch: readonly PatchOperation[]
+  readonly warnings: readonly string[]
+}
+
+export interface Denied {
+  readonly kind: 'denied'
+  readonly reason: string
+  readonly code: number
+  readonly message: string
+  readonly errors: readonly FieldError[]
+  readonly warnings: readonly string[]
+}
+
+/** The decision needs an object that no cache holds yet: fetch it, then ask again. */
+export interface Needs {
+  readonly kind: 'needs'
+  readonly lookups: readonly Lookup[]
+}
+
+export type Lookup =
+  | { readonly kind: 'namespace'; readonly name: string }
+  | {
+      readonly kind: 'owner'
+      readonly apiVersion: string
+      readonly ownerKind: string
+      readonly namespace: string
+      readonly name: string
+    }
+
+export const allowed = (reason: string, warnings: readonly string[] = []): Allowed => ({
+  kind: 'allowed',
+  reason,
+  patch: [],
+  warnings,
+})
+
+export const patched = (
+  reason: string,
+  patch: readonly PatchOperation[],
+  warnings: readonly string[] = [],
+): Allowed => ({ kind: 'allowed', reason, patch, warnings })
+
+/** Wrong fields: 422, as the API server answers for the rules of its own. */
+export const invalidObject = (errors: readonly FieldError[], warnings: readonly string[] = []): Denied => ({
+  kind: 'denied',
+  reason: 'Invalid',
+  code: 422,
+  message: aggregate(errors),
+  errors,
+  warnings,
+})
+
+/** Not wrong, but not for this user or not now: 403. */
+export const forbiddenRequest = (errors: readonly FieldError[], warnings: readonly string[] = []): Denied => ({
+  kind: 'denied',
+  reason: 'Forbidden',
+  code: 403,
+  message: aggregate(errors),
+  errors,
+  warnings,
+})
+
+export const needs = (lookups: readonly Lookup[]): Needs => ({ kind: 'needs', lookups })

@@ -1,0 +1,72 @@
+import type { LabelSelector } from '../kube/objects.ts'
+
+/** The configuration file after defaults: every key is there. `schema.ts` checks what people write. */
+export interface Configuration {
+  readonly engine: 'builtin' | 'kueue'
+  readonly manageJobsWithoutQueueName: boolean
+  readonly integrations: {
+    readonly frameworks: readonly string[]
+    readonly podOptions: {
+      readonly namespaceSelector: LabelSelector
+      readonly podSelector: LabelSelector
+    }
+  }
+  readonly guard: {
+    readonly exemptUsers: readonly string[]
+    readonly exemptGroups: readonly string[]
+  }
+  readonly queues: readonly QueueLimits[]
+  readonly jobs: {
+    readonly scheduling: {
+      readonly allow: SchedulingAllowList
+      readonly namespaces: readonly { readonly selector: LabelSelector; readonly allow: SchedulingAllowList }[]
+    }
+    readonly parallelism: {
+      readonly gangChanges: 'deny' | 'allow'
+      readonly implicitGang: 'none' | 'indexed'
+    }
+  }
+}
+
+export interface QueueLimits {
+  readonly name: string
+  /** Resource name to Kubernetes quantity; `pods` counts pods. */
+  readonly limits: Readonly<Record<string, string | number>>
+}
+
+export interface SchedulingAllowList {
+  readonly policies: readonly string[]
+  readonly disruptionModes: readonly string[]
+  readonly topologyKeys: readonly string[]
+  readonly resourceClaims: boolean
+}
+
+export const DEFAULT_CONFIGURATION: Configuration = {
+  engine: 'builtin',
+  manageJobsWithoutQueueName: false,
+  integrations: {
+    frameworks: ['pod', 'batch/job'],
+    podOptions: {
+      namespaceSelector: {
+        matchExpressions: [
+          { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'muster-system'] },
+        ],
+      },
+      podSelector: {},
+    },
+  },
+  guard: { exemptUsers: [], exemptGroups: [] },
+  queues: [],
+  jobs: {
+    scheduling: {
+      allow: {
+        policies: ['basic', 'gang'],
+        disruptionModes: ['single', 'all'],
+        topologyKeys: ['*'],
+        resourceClaims: true,
+      },
+      namespaces: [],
+    },
+    parallelism: { gangChanges: 'deny', implicitGang: 'none' },
+  },
+}

@@ -1,0 +1,99 @@
+import type { KubeObject } from './objects.ts'
+
+/** A REST resource. `group` is '' for the core group. */
+export interface Resource {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly kind: string
+  readonly namespaced: boolean
+}
+
+export interface ObjectRef {
+  readonly namespace?: string
+  readonly name: string
+  readonly subresource?: string
+}
+
+export interface ListOptions {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly limit?: number
+  readonly continue?: string
+  readonly resourceVersion?: string
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  /** Ask for PartialObjectMetadata: labels and owners without specs. */
+  readonly metadataOnly?: boolean
+}
+
+export interface WatchOptions extends ListOptions {
+  readonly allowWatchBookmarks?: boolean
+  readonly sendInitialEvents?: boolean
+  readonly timeoutSeconds?: number
+}
+
+export interface ObjectList<T> {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string }
+  readonly items: readonly T[]
+}
+
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly object: KubeObject }
+  | { readonly type: 'ERROR'; readonly object: Status }
+
+export interface Status {
+  readonly kind?: string
+  readonly code?: number
+  readonly reason?: string
+  readonly message?: string
+  readonly details?: { readonly retryAfterSeconds?: number; readonly causes?: readonly unknown[] }
+}
+
+export interface Patch {
+  readonly type: 'strategic' | 'merge' | 'json' | 'apply'
+  readonly body: unknown
+  readonly fieldManager?: string
+  readonly force?: boolean
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+/**
+ * The API server as the rest of Muster sees it: raw JSON in and out, errors as `ApiError`.
+ * The real one is `kube/client.ts`; the simulator brings its own.
+ */
+export interface KubeApi {
+  get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: CallOptions): Promise<T>
+  list<T extends KubeObject>(resource: Resource, query: ListOptions, options?: CallOptions): Promise<ObjectList<T>>
+  create<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T>
+  /** PUT: fails with 409 unless the resourceVersion in `object` is current. */
+  replace<T extends KubeObject>(resource: Resource, ref: ObjectRef, object: T, options?: CallOptions): Promise<T>
+  patch<T extends KubeObject>(resource: Resource, ref: ObjectRef, patch: Patch, options?: CallOptions): Promise<T>
+  delete(resource: Resource, ref: ObjectRef, preconditions: { uid?: string }, options?: CallOptions): Promise<void>
+  /** Ends when the server ends the stream; throws `ApiError` or a network error otherwise. */
+  watch<T extends KubeObject>(
+    resource: Resource,
+    query: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<WatchEvent<T>>
+}
+
+/** An answer of the API server that is not success. Network errors are other errors. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly reason: string
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(status: number, reason: string, message: string, retryAfterSeconds?: number) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.reason = reason
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * The parts of Kubernetes objects that Muster reads. Everything else passes through untouched,
+ * because Muster never sends an object back: it sends patches.
+ */
+export type StringMap = Readonly<Record<string, string>>
+
+export interface OwnerReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+export interface ObjectMeta {
+  readonly name?: string
+  readonly generateName?: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly generation?: number
+  readonly creationTimestamp?: string | null
+  readonly deletionTimestamp?: string | null
+  readonly deletionGracePeriodSeconds?: number | null
+  readonly labels?: StringMap | null
+  readonly annotations?: StringMap | null
+  readonly finalizers?: readonly string[] | null
+  readonly ownerReferences?: readonly OwnerReference[] | null
+}
+
+export interface KubeObject {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: ObjectMeta
+}
+
+export interface Container {
+  readonly name: string
+  readonly ports?: readonly unknown[] | null
+  readonly resources?: { readonly requests?: StringMap | null; readonly limits?: StringMap | null } | null
+  readonly restartPolicy?: string
+}
+
+export interface PodSpec {
+  readonly containers?: readonly Container[] | null
+  readonly initContainers?: readonly Container[] | null
+  readonly schedulingGates?: readonly { readonly name: string }[] | null
+  readonly nodeName?: string
+  readonly nodeSelector?: StringMap | null
+  readonly priority?: number | null
+  readonly priorityClassName?: string
+  readonly overhead?: StringMap | null
+  readonly resources?: { readonly requests?: StringMap | null } | null
+}
+
+export interface PodStatus {
+  readonly phase?: string
+  readonly message?: string
+}
+
+export interface Pod extends KubeObject {
+  readonly spec: PodSpec
+  readonly status?: PodStatus
+}
+
+export interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+  readonly lastTransitionTime: string
+  readonly observedGeneration?: number
+}
+
+export interface LabelSelector {
+  readonly matchLabels?: StringMap | null
+  readonly matchExpressions?:
+    | readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] | null }[]
+    | null
+}

@@ -1,0 +1,30 @@
+/** Names that people write in manifests. They are Kueue's, so that the same manifest works with either system. */
+export const QUEUE_NAME = 'kueue.x-k8s.io/queue-name'
+/** Label and finalizer of every pod that waits, or has waited, behind our gate. */
+export const MANAGED = 'kueue.x-k8s.io/managed'
+export const ADMISSION_GATE = 'kueue.x-k8s.io/admission'
+export const ROLE_HASH = 'kueue.x-k8s.io/role-hash'
+
+/** Groups, the dialect that Kueue ships. */
+export const GROUP_NAME = 'kueue.x-k8s.io/pod-group-name'
+export const GROUP_TOTAL_COUNT = 'kueue.x-k8s.io/pod-group-total-count'
+export const GROUP_FAST_ADMISSION = 'kueue.x-k8s.io/pod-group-fast-admission'
+export const GROUP_SERVING = 'kueue.x-k8s.io/pod-group-serving'
+export const RETRIABLE_IN_GROUP = 'kueue.x-k8s.io/retriable-in-group'
+
+/** Groups, the dialect of KEP-976. */
+export const GROUP_COUNT = 'kueue.x-k8s.io/pod-group-count'
+export const GROUP_ROLES = 'kueue.x-k8s.io/pod-group-roles'
+export const GROUP_ROLE = 'kueue.x-k8s.io/pod-group-role'
+export const GROUP_ROLE_COUNT = 'kueue.x-k8s.io/pod-group-role-count'
+export const GROUP_SETS = 'kueue.x-k8s.io/pod-group-sets'
+
+/** The kubelet's mark on the API copy of a static pod. */
+export const MIRROR_POD = 'kubernetes.io/config.mirror'
+export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name'
+
+/** Muster's own objects in a cluster. */
+export const SYSTEM_NAMESPACE = 'muster-system'
+export const SERVICE_NAME = 'muster'
+export const WEBHOOK_CONFIGURATION = 'muster'
+export const OFFLINE_IDENTITY = 'system:serviceaccount:muster-system:muster'

@@ -1,0 +1,37 @@
+import type { AdmissionRequest } from '../admission/review.ts'
+import type { Verdict } from '../admission/verdict.ts'
+import type { Configuration } from '../config/configuration.ts'
+import type { OwnerReference, StringMap } from '../kube/objects.ts'
+
+/** Not every cache can tell "it is not there" from "I have not seen it". */
+export type Found<T> = { readonly found: T } | 'absent' | 'unknown'
+
+/** What the owner walk reads of an object: PartialObjectMetadata has all of it. */
+export interface OwnerFacts {
+  readonly uid: string
+  readonly labels: StringMap
+  readonly ownerReferences: readonly OwnerReference[]
+}
+
+/**
+ * Everything a review may know besides the request. The server answers from watch caches,
+ * `muster review` from files, tests from literals; a review function cannot tell the difference.
+ */
+export interface World {
+  readonly config: Configuration
+  /** Muster's own user name, as the API server sees it. */
+  readonly self: string
+  namespaceLabels(namespace: string): Found<StringMap>
+  owner(namespace: string, reference: OwnerReference): Found<OwnerFacts>
+  /** A LocalQueue named `default` exists in the namespace. */
+  hasDefaultQueue(namespace: string): boolean
+}
+
+/** One admission endpoint: where it listens and the pure function that decides. */
+export interface Webhook {
+  /** As metrics and logs call it. */
+  readonly name: string
+  readonly path: string
+  readonly mutating: boolean
+  readonly review: (request: AdmissionRequest, world: World) => Verdict
+}

@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/{unit,server,simulation,conformance}/**/*.test.ts'],
+    testTimeout: 20_000,
+    reporters: process.env.CI ? ['default', ['json', { outputFile: 'test-results/main.json' }]] : ['default'],
+  },
+})
