@@ -19,6 +19,20 @@ export const GROUP_ROLE = 'kueue.x-k8s.io/pod-group-role'
 export const GROUP_ROLE_COUNT = 'kueue.x-k8s.io/pod-group-role-count'
 export const GROUP_SETS = 'kueue.x-k8s.io/pod-group-sets'
 
+/** Kueue's other marks on pods: Muster checks them, so that a manifest that is wrong for Kueue is wrong here too. */
+export const PRIORITY_CLASS = 'kueue.x-k8s.io/priority-class'
+export const MAX_EXEC_TIME = 'kueue.x-k8s.io/max-exec-time-seconds'
+export const PREBUILT_WORKLOAD = 'kueue.x-k8s.io/prebuilt-workload-name'
+export const ELASTIC_JOB = 'kueue.x-k8s.io/elastic-job'
+export const ADMISSION_GATED_BY = 'kueue.x-k8s.io/admission-gated-by'
+export const SUSPENDING_PARENT = 'kueue.x-k8s.io/pod-suspending-parent'
+
+/** Written when the gate is lifted, by Muster alone. */
+export const PODSET_LABEL = 'kueue.x-k8s.io/podset'
+export const LOCAL_QUEUE_LABEL = 'kueue.x-k8s.io/local-queue-name'
+export const CLUSTER_QUEUE_LABEL = 'kueue.x-k8s.io/cluster-queue-name'
+export const WORKLOAD_ANNOTATION = 'kueue.x-k8s.io/workload'
+
 /** The kubelet's mark on the API copy of a static pod. */
 export const MIRROR_POD = 'kubernetes.io/config.mirror'
 export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name'

@@ -97,3 +97,11 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
+
+/** The server said something that the protocol does not allow: what it sent so far cannot be trusted to be complete. */
+export class ProtocolError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ProtocolError'
+  }
+}

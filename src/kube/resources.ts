@@ -1,0 +1,70 @@
+import type { Resource } from './api.ts'
+
+export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
+export const NAMESPACES: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+}
+export const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
+
+export const EVENTS: Resource = {
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+}
+
+export const LEASES: Resource = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+}
+
+/** The built-in engine's Workload. With Kueue as the engine, its own Workload resource takes this place. */
+export const WORKLOADS: Resource = {
+  group: 'muster.dev',
+  version: 'v1alpha1',
+  plural: 'workloads',
+  kind: 'Workload',
+  namespaced: true,
+}
+
+export const MUTATING_WEBHOOKS: Resource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'mutatingwebhookconfigurations',
+  kind: 'MutatingWebhookConfiguration',
+  namespaced: false,
+}
+
+export const VALIDATING_WEBHOOKS: Resource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingwebhookconfigurations',
+  kind: 'ValidatingWebhookConfiguration',
+  namespaced: false,
+}
+
+/** Create-only: the answer to "who am I?". */
+export const SELF_SUBJECT_REVIEWS: Resource = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  plural: 'selfsubjectreviews',
+  kind: 'SelfSubjectReview',
+  namespaced: false,
+}
+
+/** Kueue's. The built-in engine knows no LocalQueue objects, but respects one named `default` where Kueue is there. */
+export const LOCAL_QUEUES: Resource = {
+  group: 'kueue.x-k8s.io',
+  version: 'v1beta2',
+  plural: 'localqueues',
+  kind: 'LocalQueue',
+  namespaced: true,
+}
