@@ -1,0 +1,55 @@
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import type { Lifecycle } from './admission-app.ts'
+import type { Metrics } from './metrics.ts'
+
+/** One thing that must hold before the API server may send reviews here. */
+export interface ReadinessCheck {
+  readonly name: string
+  readonly ok: boolean
+  /** What is missing, or what to know although all is well. */
+  readonly reason?: string
+}
+
+export interface HealthDeps {
+  readonly ready: () => readonly ReadinessCheck[]
+  readonly metrics: Metrics
+}
+
+/** The plain HTTP side, for the kubelet and Prometheus. It keeps answering while the HTTPS side drains. */
+export function buildHealthApp(deps: HealthDeps, lifecycle: Lifecycle): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: 10_000,
+  })
+
+  app.get('/healthz', (_request, reply) => text(reply, 200, 'ok\n'))
+
+  app.get('/readyz', (_request, reply) => {
+    const draining: readonly ReadinessCheck[] = lifecycle.draining
+      ? [{ name: 'shutdown', ok: false, reason: 'draining' }]
+      : []
+    const checks = [...draining, ...deps.ready()]
+    return text(reply, checks.every(check => check.ok) ? 200 : 503, checks.map(line).join(''))
+  })
+
+  app.get('/metrics', async (_request, reply) => {
+    const { registry } = deps.metrics
+    return reply.header('content-type', registry.contentType).send(await registry.metrics())
+  })
+
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: 'there are GET /healthz, /readyz and /metrics' }),
+  )
+  return app
+}
+
+function line(check: ReadinessCheck): string {
+  if (check.ok) return `[+]${check.name} ok${check.reason === undefined ? '' : `: ${check.reason}`}\n`
+  return `[-]${check.name}: ${check.reason ?? 'not ready'}\n`
+}
+
+function text(reply: FastifyReply, status: number, body: string): FastifyReply {
+  return reply.code(status).header('content-type', 'text/plain; charset=utf-8').send(body)
+}
