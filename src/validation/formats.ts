@@ -1,0 +1,84 @@
+/**
+ * The text formats of the Kubernetes API, with the sentences its own validation uses: a person who has met
+ * one of them at the API server recognises it here. Each function returns what is wrong, or nothing.
+ */
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`
+const KEY_NAME = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
+
+const LABEL_REGEXP = new RegExp(`^${LABEL}$`)
+const SUBDOMAIN_REGEXP = new RegExp(`^${SUBDOMAIN}$`)
+const KEY_NAME_REGEXP = new RegExp(`^${KEY_NAME}$`)
+const HTTP_PATH_REGEXP = new RegExp(`^${HTTP_PATH}$`)
+
+const LABEL_LENGTH = 63
+const SUBDOMAIN_LENGTH = 253
+
+const LABEL_TEXT =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
+const SUBDOMAIN_TEXT =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+const KEY_NAME_TEXT =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+
+const tooLong = (limit: number): string => `must be no more than ${limit} characters`
+
+function mismatch(text: string, pattern: string, ...examples: readonly string[]): string {
+  const eg = examples.map(example => `'${example}'`).join(' or ')
+  return `${text} (e.g. ${eg}, regex used for validation is '${pattern}')`
+}
+
+export function subdomainProblems(value: string): readonly string[] {
+  const problems: string[] = []
+  if (value.length > SUBDOMAIN_LENGTH) problems.push(tooLong(SUBDOMAIN_LENGTH))
+  if (!SUBDOMAIN_REGEXP.test(value)) problems.push(mismatch(SUBDOMAIN_TEXT, SUBDOMAIN, 'example.com'))
+  return problems
+}
+
+export function dnsLabelProblems(value: string): readonly string[] {
+  const problems: string[] = []
+  if (value.length > LABEL_LENGTH) problems.push(tooLong(LABEL_LENGTH))
+  if (!LABEL_REGEXP.test(value)) {
+    const onlyDots = SUBDOMAIN_REGEXP.test(value)
+    problems.push(onlyDots ? 'must not contain dots' : mismatch(LABEL_TEXT, LABEL, 'my-name', '123-abc'))
+  }
+  return problems
+}
+
+/** A label key, in Kubernetes' words a qualified name: `name` or `domain/name`. */
+export function labelKeyProblems(value: string): readonly string[] {
+  const problems: string[] = []
+  const parts = value.split('/', 3)
+  const described = mismatch(KEY_NAME_TEXT, KEY_NAME, 'MyName', 'my.name', '123-abc')
+  if (parts.length > 2) {
+    return [`a valid label key ${described} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+  }
+  const name = parts[parts.length - 1] ?? ''
+  if (parts.length === 2) {
+    const prefix = parts[0] ?? ''
+    if (prefix === '') problems.push('prefix part must be non-empty')
+    else problems.push(...subdomainProblems(prefix).map(problem => `prefix part ${problem}`))
+  }
+  if (name === '') problems.push('name part must be non-empty')
+  else if (name.length > LABEL_LENGTH) problems.push(`name part ${tooLong(LABEL_LENGTH)}`)
+  if (!KEY_NAME_REGEXP.test(name)) problems.push(`name part ${described}`)
+  return problems
+}
+
+/** A name that says whose it is, as `acme.io/foo`. Each problem comes with the part it is about. */
+export function domainPrefixedPathProblems(
+  value: string,
+): readonly { readonly value: string; readonly problem: string }[] {
+  const slash = value.indexOf('/')
+  if (slash <= 0 || slash === value.length - 1) {
+    return [{ value, problem: 'must be a domain-prefixed path (such as "acme.io/foo")' }]
+  }
+  const host = value.slice(0, slash)
+  const path = value.slice(slash + 1)
+  const problems = subdomainProblems(host).map(problem => ({ value: host, problem }))
+  if (!HTTP_PATH_REGEXP.test(path)) {
+    problems.push({ value: path, problem: `Invalid path (regex used for validation is '${HTTP_PATH}')` })
+  }
+  return problems
+}

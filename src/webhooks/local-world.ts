@@ -1,0 +1,14 @@
+import type { Configuration } from '../config/configuration.ts'
+import { NAMESPACE_NAME_LABEL, OFFLINE_IDENTITY } from '../names.ts'
+import type { World } from './world.ts'
+
+/** The world without a cluster: a namespace has only the label with its name, and no owner exists. */
+export function localWorld(config: Configuration): World {
+  return {
+    config,
+    self: OFFLINE_IDENTITY,
+    namespaceLabels: name => ({ found: { [NAMESPACE_NAME_LABEL]: name } }),
+    owner: () => 'absent',
+    hasDefaultQueue: () => false,
+  }
+}

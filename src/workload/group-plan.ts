@@ -1,0 +1,105 @@
+import type { Pod, PodSpec } from '../kube/objects.ts'
+import { GROUP_ROLE, QUEUE_NAME, ROLE_HASH } from '../names.ts'
+import { type GroupDeclaration, groupOf } from './group.ts'
+import { roleHash } from './role-hash.ts'
+
+/** One role of a group: how many pods it has, and what they look like if that is known before they exist. */
+export interface PlannedRole {
+  readonly name: string
+  readonly count: number
+  readonly template?: PodSpec
+}
+
+/** What the members of a group say together, or why they do not add up. */
+export type GroupPlan =
+  | { readonly kind: 'roles'; readonly roles: readonly PlannedRole[] }
+  /** Roles are told apart by the shape of the pods, so they are known when all pods are there. */
+  | { readonly kind: 'count'; readonly total: number; readonly fastAdmission: boolean }
+  | { readonly kind: 'waiting'; readonly note: string }
+  | { readonly kind: 'invalid'; readonly note: string }
+
+/** The podSet a member belongs to: the role it names (KEP-976), or the hash of its shape as the webhook stamped it. */
+export function roleNameOf(pod: Pod): string {
+  const named = pod.metadata.labels?.[GROUP_ROLE]
+  return named ?? (pod.metadata.annotations?.[ROLE_HASH] ?? roleHash(pod.spec)).toLowerCase()
+}
+
+interface Member {
+  readonly pod: Pod
+  readonly says: GroupDeclaration
+}
+
+/** Reads one plan out of what every member declares. Members that contradict each other make none. */
+export function planGroup(name: string, pods: readonly Pod[]): GroupPlan {
+  const members: Member[] = []
+  for (const pod of pods) {
+    const says = groupOf(pod)
+    if (says === undefined) return invalid(`what pod ${pod.metadata.name} says about group ${name} cannot be read`)
+    members.push({ pod, says })
+  }
+  const [first] = members
+  if (first === undefined) return { kind: 'waiting', note: `group ${name} has no pods` }
+  const contradiction =
+    difference(members, 'their queue', ({ pod }) => pod.metadata.labels?.[QUEUE_NAME] ?? '') ??
+    difference(members, 'the way they declare the group', ({ says }) => (isNamed(says) ? 'by roles' : 'by count')) ??
+    difference(members, 'the size of the group', ({ says }) => says.totalCount) ??
+    difference(members, 'the number of roles', ({ says }) => says.roles) ??
+    difference(members, 'the sets of the group', ({ says }) => says.sets && JSON.stringify(says.sets))
+  if (contradiction !== undefined) return invalid(`${contradiction}; all pods of group ${name} must say the same`)
+
+  if (isNamed(first.says)) return planRoles(name, members)
+  const total = first.says.totalCount
+  if (total === undefined) return invalid(`group ${name} declares no size`)
+  return { kind: 'count', total, fastAdmission: first.says.fastAdmission }
+}
+
+const invalid = (note: string): GroupPlan => ({ kind: 'invalid', note })
+const isNamed = (says: GroupDeclaration): boolean => says.role !== undefined
+
+/** A member that says nothing about a matter agrees with everybody: workers need not repeat what their driver said. */
+function difference(members: readonly Member[], what: string, value: (member: Member) => unknown): string | undefined {
+  const spoken = members.filter(member => value(member) !== undefined)
+  const [first] = spoken
+  const other = spoken.find(member => first !== undefined && value(member) !== value(first))
+  if (first === undefined || other === undefined) return undefined
+  const [one, two] = [first, other].map(({ pod }) => pod.metadata.name)
+  const values = [first, other].map(member => String(value(member)))
+  const shown = values.some(text => text.length > 40) ? '' : `: "${values.join('" and "')}"`
+  return `pods ${one} and ${two} differ in ${what}${shown}`
+}
+
+/** KEP-976: sets that a driver announces, or as many roles as the members say, each seen at least once. */
+function planRoles(name: string, members: readonly Member[]): GroupPlan {
+  const driver = members.find(({ says }) => says.sets !== undefined)
+  if (driver?.says.sets !== undefined) {
+    const roles = driver.says.sets.map(({ name, count, template }) => ({
+      name,
+      count,
+      ...(template && { template: template.spec as PodSpec }),
+    }))
+    return { kind: 'roles', roles }
+  }
+  const roles = new Map<string, { readonly count: number; readonly pod: Pod }>()
+  for (const { pod, says } of members) {
+    const known = roles.get(says.role ?? '')
+    const count = says.roleCount ?? 1
+    if (known !== undefined && known.count !== count) {
+      const who = `pods ${known.pod.metadata.name} and ${pod.metadata.name}`
+      return invalid(
+        `${who} differ in the size of role ${says.role}: ${known.count} and ${count}; both must say the same`,
+      )
+    }
+    roles.set(says.role ?? '', { count, pod })
+  }
+  const expected = members.find(({ says }) => says.roles !== undefined)?.says.roles
+  if (expected === undefined) return { kind: 'waiting', note: `no pod of group ${name} says yet how many roles it has` }
+  if (roles.size > expected) {
+    return invalid(
+      `group ${name} declares ${expected} roles, and its pods name ${roles.size}: ${[...roles.keys()].join(', ')}`,
+    )
+  }
+  if (roles.size < expected) {
+    return { kind: 'waiting', note: `${roles.size} of the ${expected} roles of group ${name} have pods` }
+  }
+  return { kind: 'roles', roles: [...roles].map(([role, { count }]) => ({ name: role, count })) }
+}

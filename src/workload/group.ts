@@ -1,0 +1,242 @@
+import type { Pod } from '../kube/objects.ts'
+import {
+  GROUP_COUNT,
+  GROUP_FAST_ADMISSION,
+  GROUP_NAME,
+  GROUP_ROLE,
+  GROUP_ROLE_COUNT,
+  GROUP_ROLES,
+  GROUP_SERVING,
+  GROUP_SETS,
+  GROUP_TOTAL_COUNT,
+  RETRIABLE_IN_GROUP,
+} from '../names.ts'
+import { type FieldError, forbidden, invalid, required } from '../validation/field-error.ts'
+import { dnsLabelProblems, subdomainProblems } from '../validation/formats.ts'
+import { atoiProblem, MAX_INT32, parseInt32 } from '../validation/numbers.ts'
+import { type GroupSet, MAX_ROLES, parseGroupSets } from './group-sets.ts'
+
+/**
+ * What a pod says about its group, whichever dialect it speaks: `shipped` is what Kueue implements
+ * (total count, roles by hash), `kep` is the text of KEP-976 (count, named roles, sets).
+ */
+export interface GroupDeclaration {
+  readonly name: string
+  readonly dialect: 'shipped' | 'kep'
+  /** All pods of the group, where the pod says it or where it follows from what it says. */
+  readonly totalCount?: number
+  /** KEP-976: the role of this pod, the number of roles in the group, and of pods in this role. */
+  readonly role?: string
+  readonly roles?: number
+  readonly roleCount?: number
+  /** KEP-976: what a driver announces of the pods it will create. */
+  readonly sets?: readonly GroupSet[]
+  readonly fastAdmission: boolean
+  readonly serving: boolean
+  readonly retriable: boolean
+}
+
+export interface ParsedGroup {
+  /** Undefined for a pod without a group, and for one whose declaration has errors. */
+  readonly declaration: GroupDeclaration | undefined
+  readonly errors: readonly FieldError[]
+  readonly warnings: readonly string[]
+}
+
+type Annotations = Readonly<Record<string, string | undefined>>
+
+const label = (key: string): string => `metadata.labels[${key}]`
+const annotation = (key: string): string => `metadata.annotations[${key}]`
+
+const KEP_ANNOTATIONS = [GROUP_COUNT, GROUP_ROLES, GROUP_ROLE_COUNT, GROUP_SETS] as const
+
+const NO_GROUP: ParsedGroup = { declaration: undefined, errors: [], warnings: [] }
+
+/** The annotation wins when it is not empty: it has room for names that are too long for a label. */
+export function groupNameOf(pod: Pod): string | undefined {
+  return pod.metadata.annotations?.[GROUP_NAME] || pod.metadata.labels?.[GROUP_NAME] || undefined
+}
+
+/** Where the group's name is, or would be expected. */
+export function groupNamePath(pod: Pod): string {
+  return pod.metadata.annotations?.[GROUP_NAME] ? annotation(GROUP_NAME) : label(GROUP_NAME)
+}
+
+export function groupOf(pod: Pod): GroupDeclaration | undefined {
+  return parseGroup(pod).declaration
+}
+
+export function parseGroup(pod: Pod): ParsedGroup {
+  const { annotations: given, labels } = pod.metadata
+  const annotations: Annotations = given ?? {}
+  const name = groupNameOf(pod)
+  const role = labels?.[GROUP_ROLE]
+  const kepKey = kepKeyOf(annotations, role)
+  const total = annotations[GROUP_TOTAL_COUNT]
+  if (name === undefined && total === undefined && kepKey === undefined) return NO_GROUP
+
+  const nameProblems = name === undefined ? [] : subdomainProblems(name)
+  const errors: FieldError[] =
+    nameProblems.length === 0 ? [] : [invalid(groupNamePath(pod), name, nameProblems.join(','))]
+  if (kepKey !== undefined && total !== undefined) {
+    errors.push(mixedDialects(kepKey))
+    return { declaration: undefined, errors, warnings: [] }
+  }
+  return kepKey === undefined
+    ? parseShipped(pod, name, total, errors)
+    : parseKep(pod, name, role, kepKey.key, annotations, errors)
+}
+
+interface KepKey {
+  readonly key: string
+  readonly path: string
+}
+
+function kepKeyOf(annotations: Annotations, role: string | undefined): KepKey | undefined {
+  const key = KEP_ANNOTATIONS.find(candidate => annotations[candidate] !== undefined)
+  if (key !== undefined) return { key, path: annotation(key) }
+  return role === undefined ? undefined : { key: GROUP_ROLE, path: label(GROUP_ROLE) }
+}
+
+function mixedDialects({ key, path }: KepKey): FieldError {
+  const detail =
+    `'${key}' (KEP-976) and '${GROUP_TOTAL_COUNT}' (Kueue) are two ways to declare a group and exclude each other: ` +
+    'remove one of them'
+  return forbidden(path, detail)
+}
+
+/** Kueue's rules and texts: both keys or none, and a count of at least one. */
+function parseShipped(
+  pod: Pod,
+  name: string | undefined,
+  total: string | undefined,
+  errors: FieldError[],
+): ParsedGroup {
+  const kind = pod.metadata.annotations?.[GROUP_NAME] ? 'annotation' : 'label'
+  const both = `both the '${GROUP_TOTAL_COUNT}' annotation and the '${GROUP_NAME}' ${kind} should be set`
+  if (name === undefined) errors.push(required(groupNamePath(pod), both))
+  else if (total === undefined) errors.push(required(annotation(GROUP_TOTAL_COUNT), both))
+  else errors.push(...totalCountErrors(total))
+  if (errors.length > 0 || name === undefined) return { declaration: undefined, errors, warnings: [] }
+  const declaration = { name, dialect: 'shipped' as const, totalCount: Number(total), ...modifiers(pod) }
+  return { declaration, errors, warnings: [] }
+}
+
+function totalCountErrors(text: string): readonly FieldError[] {
+  const path = annotation(GROUP_TOTAL_COUNT)
+  const parsed = parseInt32(text)
+  if ('problem' in parsed) {
+    return [invalid(path, text, `${atoiProblem(text, parsed.problem)}; write the number of pods in the group, as "3"`)]
+  }
+  if (parsed.value >= 1) return []
+  const detail = `incorrect annotation value '${GROUP_TOTAL_COUNT}=${text}': group total count should be greater than zero`
+  return [invalid(path, text, detail)]
+}
+
+function parseKep(
+  pod: Pod,
+  name: string | undefined,
+  role: string | undefined,
+  key: string,
+  annotations: Annotations,
+  errors: FieldError[],
+): ParsedGroup {
+  if (name === undefined) {
+    const detail = `both '${key}' and the '${GROUP_NAME}' label should be set: a pod with a role or a count belongs to a group`
+    errors.push(required(groupNamePath(pod), detail))
+  }
+  const count = countOf(annotations, GROUP_COUNT, MAX_INT32, errors)
+  const roles = countOf(annotations, GROUP_ROLES, MAX_ROLES, errors)
+  const roleCount = countOf(annotations, GROUP_ROLE_COUNT, MAX_INT32, errors)
+  const text = annotations[GROUP_SETS]
+  const parsedSets = text === undefined ? undefined : parseGroupSets(text, role)
+  errors.push(...roleErrors(role, annotations), ...(parsedSets?.errors ?? []))
+  const sets = parsedSets?.sets
+  if (errors.length === 0) errors.push(...sumErrors({ count, roles, role, roleCount, sets }))
+  const warnings = parsedSets?.warnings ?? []
+  if (errors.length > 0 || name === undefined) return { declaration: undefined, errors, warnings }
+  const totalCount = count ?? sumOf(sets) ?? (roles === 1 ? (roleCount ?? 1) : undefined)
+  const declaration: GroupDeclaration = {
+    name,
+    dialect: 'kep',
+    ...(totalCount === undefined ? {} : { totalCount }),
+    // "If it doesn't exist, kueue assumes 1."
+    ...(role === undefined ? {} : { role, roleCount: roleCount ?? setOf(sets, role)?.count ?? 1 }),
+    ...(roles === undefined ? {} : { roles }),
+    ...(sets === undefined ? {} : { sets }),
+    ...modifiers(pod),
+  }
+  return { declaration, errors, warnings }
+}
+
+function countOf(annotations: Annotations, key: string, most: number, errors: FieldError[]): number | undefined {
+  const text = annotations[key]
+  if (text === undefined) return undefined
+  const parsed = parseInt32(text)
+  if ('value' in parsed && parsed.value >= 1 && parsed.value <= most) return parsed.value
+  const problem = 'problem' in parsed ? `${atoiProblem(text, parsed.problem)}; ` : ''
+  errors.push(invalid(annotation(key), text, `${problem}must be a whole number from 1 to ${most}`))
+  return undefined
+}
+
+function roleErrors(role: string | undefined, annotations: Annotations): readonly FieldError[] {
+  if (role !== undefined) return dnsLabelProblems(role).map(problem => invalid(label(GROUP_ROLE), role, problem))
+  const needsRole = [GROUP_ROLES, GROUP_ROLE_COUNT, GROUP_SETS].find(key => annotations[key] !== undefined)
+  if (needsRole === undefined) return []
+  return [required(label(GROUP_ROLE), `'${needsRole}' says that the group has roles: name the one of this pod`)]
+}
+
+interface Sums {
+  readonly count: number | undefined
+  readonly roles: number | undefined
+  readonly role: string | undefined
+  readonly roleCount: number | undefined
+  readonly sets: readonly GroupSet[] | undefined
+}
+
+/** What one pod says must add up within itself; whether its siblings agree is seen when they are there. */
+function sumErrors({ count, roles, role, roleCount, sets }: Sums): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const own = roleCount ?? (roles === undefined ? undefined : 1)
+  if (sets !== undefined) {
+    const names = sets.map(set => set.name).join(', ')
+    const set = setOf(sets, role)
+    const sum = sumOf(sets)
+    if (set === undefined) {
+      errors.push(invalid(label(GROUP_ROLE), role, `is not one of the roles in '${GROUP_SETS}': ${names}`))
+    } else if (roleCount !== undefined && roleCount !== set.count) {
+      const detail = `'${GROUP_SETS}' has ${set.count} pods of role ${set.name}: the two must agree`
+      errors.push(invalid(annotation(GROUP_ROLE_COUNT), String(roleCount), detail))
+    }
+    if (roles !== undefined && roles !== sets.length) {
+      const detail = `'${GROUP_SETS}' has ${sets.length} roles (${names}): the two must agree`
+      errors.push(invalid(annotation(GROUP_ROLES), String(roles), detail))
+    }
+    if (count !== undefined && count !== sum) {
+      const detail = `the counts in '${GROUP_SETS}' add up to ${sum}: the two must agree`
+      errors.push(invalid(annotation(GROUP_COUNT), String(count), detail))
+    }
+  } else if (count !== undefined && own !== undefined) {
+    const others = roles === undefined ? 0 : roles - 1
+    if (own + others > count || (others === 0 && roles === 1 && own !== count)) {
+      const detail = `this role has ${own} of the pods and ${others} other roles have at least one each: that does not add up`
+      errors.push(invalid(annotation(GROUP_COUNT), String(count), detail))
+    }
+  }
+  return errors
+}
+
+const sumOf = (sets: readonly GroupSet[] | undefined): number | undefined =>
+  sets?.reduce((sum, set) => sum + set.count, 0)
+
+const setOf = (sets: readonly GroupSet[] | undefined, role: string | undefined): GroupSet | undefined =>
+  sets?.find(set => set.name === role)
+
+function modifiers(pod: Pod): Pick<GroupDeclaration, 'fastAdmission' | 'serving' | 'retriable'> {
+  const annotations: Annotations = pod.metadata.annotations ?? {}
+  return {
+    fastAdmission: annotations[GROUP_FAST_ADMISSION] === 'true',
+    serving: annotations[GROUP_SERVING] === 'true',
+    retriable: annotations[RETRIABLE_IN_GROUP] !== 'false',
+  }
+}

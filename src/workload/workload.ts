@@ -1,0 +1,87 @@
+import type { Condition, KubeObject, PodSpec } from '../kube/objects.ts'
+
+/** `workloads.muster.dev`: the part of Kueue's Workload v1beta2 that a pod needs. */
+export interface Workload extends KubeObject {
+  readonly spec: WorkloadSpec
+  readonly status?: WorkloadStatus
+}
+
+export interface WorkloadSpec {
+  readonly queueName: string
+  readonly podSets: readonly PodSet[]
+  readonly priority?: number
+  readonly active?: boolean
+}
+
+export interface PodSet {
+  readonly name: string
+  readonly count: number
+  readonly template: { readonly spec: PodSpec }
+}
+
+export interface WorkloadStatus {
+  /** How many pods the podSets have together: a printer column cannot add. */
+  readonly pods?: number
+  readonly conditions?: readonly Condition[]
+  readonly admission?: Admission
+}
+
+export interface Admission {
+  readonly clusterQueue: string
+  readonly podSetAssignments: readonly { readonly name: string; readonly count: number }[]
+}
+
+export type WorkloadConditionType = 'QuotaReserved' | 'Admitted' | 'Evicted' | 'Finished' | 'WaitingForReplacementPods'
+
+export const WORKLOAD_API_VERSION = 'muster.dev/v1alpha1'
+/** Holds a deleted Workload until its pods have stopped, so that its usage is not given away under them. */
+export const RESOURCE_IN_USE = 'muster.dev/resource-in-use'
+/** Tells a group's Workload from a single pod's, so that a group name can never capture a pod's Workload. */
+export const IS_GROUP_WORKLOAD = 'kueue.x-k8s.io/is-group-workload'
+/** Where in the queue the Workload stands among those of the same second: creation times have no fractions. */
+export const QUEUE_ORDER = 'muster.dev/queue-order'
+
+export function condition(workload: Workload, type: WorkloadConditionType): Condition | undefined {
+  return workload.status?.conditions?.find(candidate => candidate.type === type)
+}
+
+export function isTrue(workload: Workload, type: WorkloadConditionType): boolean {
+  return condition(workload, type)?.status === 'True'
+}
+
+export function podCount(workload: Workload): number {
+  return workload.spec.podSets.reduce((sum, podSet) => sum + podSet.count, 0)
+}
+
+/** Admitted and not taken back: the only state in which gates may be lifted. */
+export function isAdmitted(workload: Workload): boolean {
+  return isTrue(workload, 'Admitted') && !isTrue(workload, 'Evicted') && workload.spec.active !== false
+}
+
+export type ConditionChange = Pick<Condition, 'status' | 'reason' | 'message'> & {
+  readonly type: WorkloadConditionType
+}
+
+/**
+ * The conditions after `changes`, or undefined if nothing changes: a write that changes nothing is not sent.
+ * Conditions that others wrote stay as they are; lastTransitionTime moves only with the status.
+ */
+export function withConditions(
+  workload: Workload,
+  changes: readonly ConditionChange[],
+  now: string,
+): readonly Condition[] | undefined {
+  const conditions = [...(workload.status?.conditions ?? [])]
+  let changed = false
+  for (const change of changes) {
+    const at = conditions.findIndex(candidate => candidate.type === change.type)
+    const old = conditions[at]
+    if (old?.status === change.status && old.reason === change.reason && old.message === change.message) continue
+    changed = true
+    const lastTransitionTime = old?.status === change.status ? old.lastTransitionTime : now
+    const next: Condition = { ...change, lastTransitionTime }
+    if (old === undefined) conditions.push(next)
+    else conditions[at] = next
+  }
+  return changed ? conditions : undefined
+}
