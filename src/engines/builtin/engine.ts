@@ -1,0 +1,96 @@
+import type { Configuration } from '../../config/configuration.ts'
+import { type Action, targetOf } from '../../reconciler/actions.ts'
+import type { Reason } from '../../reconciler/reasons.ts'
+import {
+  type Admission,
+  type ConditionChange,
+  podCount,
+  type Workload,
+  withConditions,
+} from '../../workload/workload.ts'
+import { type Entry, Ledger } from './ledger.ts'
+import { type Amounts, add, amounts, show } from './requests.ts'
+
+/**
+ * The built-in engine: first in, first out per queue. A Workload is admitted when all before it in its queue are
+ * admitted or finished and the queue's limits hold it; what it holds it keeps until it has finished.
+ * A queue is known by its name in the whole cluster; one that the configuration does not list has no limits.
+ */
+export class BuiltinEngine {
+  readonly #ledger = new Ledger()
+  readonly #limits: ReadonlyMap<string, Amounts>
+
+  constructor(queues: Configuration['queues']) {
+    this.#limits = new Map(queues.map(queue => [queue.name, amounts(queue.limits)]))
+  }
+
+  /** Takes note of a Workload; returns the queues to decide again. */
+  observe(workload: Workload, gone: boolean): readonly string[] {
+    return gone ? this.#ledger.remove(workload) : this.#ledger.update(workload)
+  }
+
+  /** Admits from the head of the queue what fits, and tells those who wait why. */
+  decide(queue: string, now: string): readonly Action[] {
+    const limits = this.#limits.get(queue) ?? new Map()
+    const usage = new Map(this.#ledger.usage(queue))
+    const actions: Action[] = this.#ledger
+      .unreadable(queue)
+      .flatMap(entry => wait(entry, 'InvalidGroup', `its requests cannot be read: ${entry.problem}`, now))
+    const settled = new Set<string>()
+    for (const entry of this.#ledger.pending(queue)) {
+      settled.add(entry.key)
+      const missing = shortfall(usage, entry.requests, limits)
+      if (missing.length > 0) {
+        actions.push(...wait(entry, 'OverQueueLimits', `first in queue ${queue}; ${missing.join('; ')}`, now))
+        const behind = `waits behind earlier workloads in queue ${queue}`
+        for (const other of this.#ledger.untold(queue)) {
+          if (!settled.has(other.key)) actions.push(...wait(other, 'WaitingForAdmission', behind, now))
+        }
+        break
+      }
+      add(usage, entry.requests)
+      actions.push(...admit(entry, now))
+    }
+    return actions
+  }
+}
+
+/** What keeps the request from fitting, in words; empty when it fits. */
+function shortfall(usage: Amounts, requests: Amounts, limits: Amounts): readonly string[] {
+  const missing: string[] = []
+  for (const [name, limit] of limits) {
+    const wanted = requests.get(name) ?? 0n
+    const used = usage.get(name) ?? 0n
+    if (wanted === 0n || used + wanted <= limit) continue
+    const [asks, free] = [show(wanted), show(limit > used ? limit - used : 0n)]
+    const never = wanted > limit ? ', which it can never hold: delete the workload or raise the limit' : ''
+    missing.push(`asks for ${asks} ${name}, ${free} of ${show(limit)} free${never}`)
+  }
+  return missing
+}
+
+function admit({ workload, queue }: Entry, now: string): readonly Action[] {
+  const changes: readonly ConditionChange[] = [
+    { type: 'QuotaReserved', status: 'True', reason: 'QuotaReserved', message: `quota reserved in queue ${queue}` },
+    { type: 'Admitted', status: 'True', reason: 'Admitted', message: 'the workload is admitted' },
+  ]
+  const podSetAssignments = workload.spec.podSets.map(({ name, count }) => ({ name, count }))
+  return setStatus(workload, changes, now, { clusterQueue: queue, podSetAssignments })
+}
+
+function wait(entry: Entry, reason: Reason, message: string, now: string) {
+  return setStatus(entry.workload, [{ type: 'QuotaReserved', status: 'False', reason, message }], now)
+}
+
+function setStatus(
+  workload: Workload,
+  changes: readonly ConditionChange[],
+  now: string,
+  admission?: Admission,
+): readonly Action[] {
+  const conditions = withConditions(workload, changes, now)
+  if (conditions === undefined) return []
+  const resourceVersion = workload.metadata.resourceVersion ?? ''
+  const status = { pods: podCount(workload), conditions, ...(admission && { admission }) }
+  return [{ kind: 'SetStatus', workload: targetOf(workload), resourceVersion, status }]
+}

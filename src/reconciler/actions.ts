@@ -1,0 +1,37 @@
+import type { OwnerReference } from '../kube/objects.ts'
+import type { Workload, WorkloadStatus } from '../workload/workload.ts'
+
+/** One object, in one life: the uid keeps a write from reaching a successor of the same name. */
+export interface Target {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+/**
+ * What the reconciler wants done, as data: it can be logged, compared in a test and replayed.
+ * Each one is safe to do twice, safe under two leaders, and safe to lose: the next pass decides it again.
+ */
+export type Action =
+  | { readonly kind: 'CreateWorkload'; readonly workload: Workload }
+  | {
+      readonly kind: 'AddOwners'
+      readonly workload: Target
+      readonly resourceVersion: string
+      readonly ownerReferences: readonly OwnerReference[]
+    }
+  | {
+      readonly kind: 'SetStatus'
+      readonly workload: Target
+      readonly resourceVersion: string
+      readonly status: WorkloadStatus
+    }
+  | { readonly kind: 'ReleaseWorkload'; readonly workload: Target; readonly finalizerIndex: number }
+  | { readonly kind: 'LiftGate'; readonly pod: Target }
+  | { readonly kind: 'RemoveFinalizer'; readonly pod: Target }
+  | { readonly kind: 'DeletePod'; readonly pod: Target }
+
+export function targetOf(object: { readonly metadata: { namespace?: string; name?: string; uid?: string } }): Target {
+  const { namespace = '', name = '', uid = '' } = object.metadata
+  return { namespace, name, uid }
+}

@@ -1,0 +1,191 @@
+import type { OwnerReference, Pod } from '../kube/objects.ts'
+import { composeGroup, composeSingle, ownerReference } from '../workload/compose.ts'
+import { singlePodWorkloadName } from '../workload/names.ts'
+import {
+  type ConditionChange,
+  condition,
+  IS_GROUP_WORKLOAD,
+  isAdmitted,
+  isTrue,
+  RESOURCE_IN_USE,
+  type Workload,
+  withConditions,
+} from '../workload/workload.ts'
+import { type Action, targetOf } from './actions.ts'
+import { outcomeOf } from './finishing.ts'
+import { seat } from './lifting.ts'
+import * as is from './pod-state.ts'
+import { REASONS, type Reason } from './reasons.ts'
+import type { Unit } from './unit.ts'
+
+/** Where one pod stands, for its Event, the log and the metrics. */
+export interface Standing {
+  readonly pod: Pod
+  readonly reason: Reason
+  readonly note: string
+}
+
+export interface Decision {
+  readonly actions: readonly Action[]
+  readonly standings: readonly Standing[]
+}
+
+/**
+ * What to do for one unit, from nothing but the objects as they are now: after a restart, or on another replica,
+ * the same objects give the same actions. Deletions are served first and depend on nothing that follows.
+ */
+export function decide(unit: Unit, now: string): Decision {
+  const leaving = unit.pods.filter(pod => is.mayLeave(pod))
+  const deletedOrphans = unit.orphans.filter(orphan => orphan.metadata.deletionTimestamp != null)
+  const releases = [...leaving.filter(is.hasFinalizer).map(removeFinalizer), ...deletedOrphans.flatMap(release)]
+  const rest = decideFor({ ...unit, pods: unit.pods.filter(pod => !leaving.includes(pod)) }, now)
+  return { actions: [...releases, ...rest.actions], standings: rest.standings }
+}
+
+function decideFor(unit: Unit, now: string): Decision {
+  const { workload } = unit
+  if (workload === undefined) return withoutWorkload(unit)
+  if (unit.kind === 'group' && workload.metadata.annotations?.[IS_GROUP_WORKLOAD] !== 'true') {
+    const note = `the name ${unit.name} belongs to a Workload that is no group's; give the group another name`
+    return { actions: [], standings: tell(unit.pods.filter(is.isGated), 'InvalidGroup', note) }
+  }
+  if (workload.metadata.deletionTimestamp != null) return workloadDeleted(unit, workload)
+  if (isTrue(workload, 'Finished')) return finished(unit, workload)
+  const outcome = outcomeOf(unit, workload)
+  if (outcome !== undefined) {
+    return { actions: setConditions(workload, [{ type: 'Finished', status: 'True', ...outcome }], now), standings: [] }
+  }
+  const adoption = adopt(unit, workload)
+  if (adoption.length > 0) return { actions: adoption, standings: [] }
+  return isAdmitted(workload) ? admitted(unit, workload, now) : waiting(unit, workload)
+}
+
+/** No Workload yet: make one if the unit is complete. Terminal pods without a Workload have nothing to wait for. */
+function withoutWorkload(unit: Unit): Decision {
+  if (unit.pods.every(is.isTerminal)) {
+    return { actions: unit.pods.filter(is.hasFinalizer).map(removeFinalizer), standings: [] }
+  }
+  if (unit.kind === 'single') {
+    const [pod] = unit.pods
+    if (pod === undefined || is.isDeleting(pod)) return { actions: [], standings: [] }
+    const workload = composeSingle(singlePodWorkloadName(is.nameOf(pod), is.uidOf(pod)), pod)
+    return { actions: [{ kind: 'CreateWorkload', workload }], standings: [] }
+  }
+  const members = unit.pods.filter(is.isRunnableOrSucceeded)
+  const composition = composeGroup(unit.name, members)
+  if ('workload' in composition) {
+    return { actions: [{ kind: 'CreateWorkload', workload: composition.workload }], standings: [] }
+  }
+  return { actions: [], standings: tell(members.filter(is.isGated), composition.reason, composition.note) }
+}
+
+/** An administrator deleted the Workload: what runs on its admission stops, and only then is its usage given back. */
+function workloadDeleted(unit: Unit, workload: Workload): Decision {
+  const running = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
+  if (isAdmitted(workload) && running.length > 0)
+    return evict(running, `Workload ${workload.metadata.name} was deleted`)
+  return { actions: release(workload), standings: [] }
+}
+
+function evict(pods: readonly Pod[], note: string): Decision {
+  const stop = pods.filter(pod => !is.isDeleting(pod))
+  return {
+    actions: stop.map(pod => ({ kind: 'DeletePod', pod: targetOf(pod) })),
+    standings: tell(stop, 'Evicted', note),
+  }
+}
+
+function finished(unit: Unit, workload: Workload): Decision {
+  const late = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
+  const note = `Workload ${workload.metadata.name} has finished and takes no more pods: delete this pod, or use another group name`
+  return {
+    actions: [...unit.pods.filter(is.hasFinalizer).map(removeFinalizer), ...release(workload)],
+    standings: tell(late, 'Finished', note),
+  }
+}
+
+function admitted(unit: Unit, workload: Workload, now: string): Decision {
+  const { lift, excess, unknownRole, vacant } = seat(unit, workload)
+  const queue = workload.status?.admission?.clusterQueue ?? workload.spec.queueName
+  const lifted = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
+  const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
+  const shapes = 'its shape is none of those that were admitted; delete it, or give it the shape of the pod it replaces'
+  return {
+    actions: [
+      ...lift.map((pod): Action => ({ kind: 'LiftGate', pod: targetOf(pod) })),
+      ...excess.map((pod): Action => ({ kind: 'DeletePod', pod: targetOf(pod) })),
+      ...setConditions(workload, replacementCondition(workload, vacant), now),
+    ],
+    standings: [
+      ...tell(lift, 'Lifting', `admitted by queue ${queue}; lifting the gate`),
+      ...held.map(pod => ({
+        pod,
+        reason: 'ForeignGates' as const,
+        note: `still held by ${is.foreignGates(pod).join(', ')}`,
+      })),
+      ...tell(excess, 'ExcessPod', `group ${unit.name} has all its pods already; this one is deleted`),
+      ...tell(unknownRole, 'InvalidGroup', shapes),
+      ...tell(vacant > 0 ? unit.pods.filter(is.isFailed) : [], 'WaitingForReplacement', replacementNote(vacant)),
+    ],
+  }
+}
+
+/** Pods of a group that fail are not restarted by us: the condition tells whoever can that a place is vacant. */
+function replacementCondition(workload: Workload, vacant: number): readonly ConditionChange[] {
+  const type = 'WaitingForReplacementPods'
+  if (vacant > 0) return [{ type, status: 'True', reason: 'WaitingForReplacement', message: replacementNote(vacant) }]
+  if (condition(workload, type) === undefined) return []
+  return [{ type, status: 'False', reason: 'WaitingForReplacement', message: 'no pod needs a replacement' }]
+}
+
+function replacementNote(vacant: number): string {
+  const pods = vacant === 1 ? '1 pod of the group has' : `${vacant} pods of the group have`
+  return `${pods} failed or been deleted; create as many of the same shape, or delete the group`
+}
+
+function waiting(unit: Unit, workload: Workload): Decision {
+  const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
+  const evicted = isTrue(workload, 'Evicted') || workload.spec.active === false
+  if (evicted) {
+    const running = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
+    const why = condition(workload, 'Evicted')?.message ?? `Workload ${workload.metadata.name} was deactivated`
+    const stop = evict(running, why)
+    return { actions: stop.actions, standings: [...stop.standings, ...tell(gated, 'Evicted', why)] }
+  }
+  const reserved = condition(workload, 'QuotaReserved')
+  if (reserved === undefined) return { actions: [], standings: [] }
+  const reason = REASONS.find(known => known === reserved.reason) ?? 'WaitingForAdmission'
+  return { actions: [], standings: tell(gated, reason, reserved.message) }
+}
+
+/** A pod that came later owns the Workload as well: else the garbage collector takes it when the first ones go. */
+function adopt(unit: Unit, workload: Workload): readonly Action[] {
+  if (unit.kind === 'single') return []
+  const owners: readonly OwnerReference[] = workload.metadata.ownerReferences ?? []
+  const known = new Set(owners.map(owner => owner.uid))
+  const missing = unit.pods.filter(pod => !known.has(is.uidOf(pod)) && is.isRunnableOrSucceeded(pod))
+  if (missing.length === 0) return []
+  const ownerReferences = [...owners, ...missing.map(pod => ownerReference(pod, false))]
+  const resourceVersion = workload.metadata.resourceVersion ?? ''
+  return [{ kind: 'AddOwners', workload: targetOf(workload), resourceVersion, ownerReferences }]
+}
+
+function setConditions(workload: Workload, changes: readonly ConditionChange[], now: string): readonly Action[] {
+  const conditions = withConditions(workload, changes, now)
+  if (conditions === undefined) return []
+  const resourceVersion = workload.metadata.resourceVersion ?? ''
+  return [{ kind: 'SetStatus', workload: targetOf(workload), resourceVersion, status: { conditions } }]
+}
+
+function release(workload: Workload): readonly Action[] {
+  const finalizerIndex = workload.metadata.finalizers?.indexOf(RESOURCE_IN_USE) ?? -1
+  return finalizerIndex < 0 ? [] : [{ kind: 'ReleaseWorkload', workload: targetOf(workload), finalizerIndex }]
+}
+
+function removeFinalizer(pod: Pod): Action {
+  return { kind: 'RemoveFinalizer', pod: targetOf(pod) }
+}
+
+function tell(pods: readonly Pod[], reason: Reason, note: string): readonly Standing[] {
+  return pods.map(pod => ({ pod, reason, note }))
+}

@@ -1,0 +1,34 @@
+import { RETRIABLE_IN_GROUP } from '../names.ts'
+import { podCount, type Workload } from '../workload/workload.ts'
+import { isFailed, isSucceeded, isTerminal } from './pod-state.ts'
+import type { Unit } from './unit.ts'
+
+export interface Outcome {
+  readonly reason: 'Succeeded' | 'Failed'
+  readonly message: string
+}
+
+/**
+ * Whether the unit has come to its end, and how. A group ends when all its pods have succeeded, or when every
+ * pod is terminal and one of them says that failures are not to be retried. Kueue calls both a success; a group
+ * in which a pod failed for good did not succeed.
+ */
+export function outcomeOf(unit: Unit, workload: Workload): Outcome | undefined {
+  return unit.kind === 'single' ? singleOutcome(unit) : groupOutcome(unit, workload)
+}
+
+function singleOutcome({ pods: [pod] }: Unit): Outcome | undefined {
+  if (pod === undefined || !isTerminal(pod)) return undefined
+  const message = pod.status?.message ?? `Pod ${isFailed(pod) ? 'failed' : 'succeeded'}.`
+  return { reason: isFailed(pod) ? 'Failed' : 'Succeeded', message }
+}
+
+function groupOutcome({ pods }: Unit, workload: Workload): Outcome | undefined {
+  const total = podCount(workload)
+  const succeeded = pods.filter(isSucceeded).length
+  const message = `Pods succeeded: ${succeeded}/${total}.`
+  if (succeeded >= total) return { reason: 'Succeeded', message }
+  const noRetry = pods.some(pod => pod.metadata.annotations?.[RETRIABLE_IN_GROUP] === 'false')
+  if (pods.length > 0 && noRetry && pods.every(isTerminal)) return { reason: 'Failed', message }
+  return undefined
+}

@@ -1,0 +1,56 @@
+import type { Pod } from '../kube/objects.ts'
+import { GROUP_FAST_ADMISSION, GROUP_SETS } from '../names.ts'
+import { roleNameOf } from '../workload/group-plan.ts'
+import type { PodSet, Workload } from '../workload/workload.ts'
+import { isDeleting, isGated, isRunnableOrSucceeded, isTerminal } from './pod-state.ts'
+import type { Unit } from './unit.ts'
+
+/** Who takes the places of an admitted Workload. */
+export interface Seating {
+  readonly lift: readonly Pod[]
+  /** Gated pods for which their role has no place left, newest last. */
+  readonly excess: readonly Pod[]
+  /** Gated pods whose shape is none of the admitted ones. */
+  readonly unknownRole: readonly Pod[]
+  /** Places that no pod takes: a member failed or was deleted and nobody has come in its stead. */
+  readonly vacant: number
+}
+
+/**
+ * Seats gated pods in the free places of their role, oldest first, and never more than were admitted.
+ * A failed pod frees its place for a replacement; a succeeded one has used it up.
+ */
+export function seat(unit: Unit, workload: Workload): Seating {
+  const lift: Pod[] = []
+  const excess: Pod[] = []
+  let vacant = 0
+  const seated = new Set<Pod>()
+  for (const podSet of workload.spec.podSets) {
+    const members = unit.pods.filter(pod => plays(unit, pod, podSet))
+    const taken = members.filter(pod => !isGated(pod) && isRunnableOrSucceeded(pod)).length
+    const waiting = members.filter(pod => isGated(pod) && !isDeleting(pod) && !isTerminal(pod))
+    const free = Math.max(0, podSet.count - taken)
+    lift.push(...waiting.slice(0, free))
+    excess.push(...waiting.slice(free))
+    vacant += Math.max(0, free - waiting.length)
+    for (const member of members) seated.add(member)
+  }
+  const unknownRole = unit.pods.filter(pod => !seated.has(pod) && isGated(pod) && !isDeleting(pod))
+  return { lift, excess, unknownRole, vacant: expectsReplacements(unit) ? vacant : 0 }
+}
+
+/**
+ * A single pod has no replacement, and a group that is gone altogether wants none. With fast admission, or with a
+ * driver that announces its workers, the Workload is there before its pods: a place not taken yet is not a loss.
+ */
+function expectsReplacements({ kind, pods }: Unit): boolean {
+  const comesLater = pods.some(
+    ({ metadata: { annotations } }) =>
+      annotations?.[GROUP_FAST_ADMISSION] === 'true' || annotations?.[GROUP_SETS] !== undefined,
+  )
+  return kind === 'group' && pods.length > 0 && !comesLater
+}
+
+function plays(unit: Unit, pod: Pod, podSet: PodSet): boolean {
+  return unit.kind === 'single' || roleNameOf(pod) === podSet.name
+}

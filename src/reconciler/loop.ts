@@ -1,0 +1,201 @@
+import type { Logger } from 'pino'
+import type { Configuration } from '../config/configuration.ts'
+import { BuiltinEngine } from '../engines/builtin/engine.ts'
+import type { KubeApi } from '../kube/api.ts'
+import type { Clock, Random } from '../kube/clock.ts'
+import type { EventRecorder } from '../kube/events.ts'
+import { Informer } from '../kube/informer.ts'
+import type { Pod } from '../kube/objects.ts'
+import { PODS, WORKLOADS } from '../kube/resources.ts'
+import { WorkQueue } from '../kube/work-queue.ts'
+import { MANAGED } from '../names.ts'
+import type { Workload } from '../workload/workload.ts'
+import type { Action } from './actions.ts'
+import { decide } from './decide.ts'
+import { type Memory, perform, type Result } from './perform.ts'
+import { byAge, isGated } from './pod-state.ts'
+import { Standings } from './standings.ts'
+import { parseUnitKey, type Unit, unitKeyOf, unitKeyOfWorkload, workloadNameOf } from './unit.ts'
+
+export interface ReconcilerDeps {
+  readonly api: KubeApi
+  readonly config: Configuration
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly events: EventRecorder
+  readonly metrics: ReconcilerMetrics
+  /** Only the leader writes; the others keep their caches warm. */
+  readonly isLeader: () => boolean
+}
+
+export interface ReconcilerMetrics {
+  reconciled(kind: string, result: 'success' | 'error', seconds: number): void
+  acted(action: Action['kind'], result: Result['kind'] | 'error'): void
+  lifted(seconds: number): void
+  waiting(reason: string, pods: number): void
+}
+
+const WORKERS = 16
+
+/** Watches pods and Workloads and turns every change into one decision for the unit or the queue it concerns. */
+export class Reconciler {
+  readonly #deps: ReconcilerDeps
+  readonly #pods: Informer<Pod>
+  readonly #workloads: Informer<Workload>
+  readonly #queue: WorkQueue
+  readonly #engine: BuiltinEngine
+  readonly #standings: Standings
+  readonly #memory: Memory
+
+  constructor(deps: ReconcilerDeps) {
+    const { api, clock, random, log } = deps
+    this.#deps = deps
+    this.#pods = new Informer<Pod>({
+      api,
+      resource: PODS,
+      labelSelector: `${MANAGED}=true`,
+      accepts: pod => pod.metadata.labels?.[MANAGED] === 'true',
+      indexes: { unit: pod => [unitKeyOf(pod)] },
+      clock,
+      random,
+      log,
+    })
+    this.#workloads = new Informer<Workload>({
+      api,
+      resource: WORKLOADS,
+      indexes: { unit: workload => [unitKeyOfWorkload(workload)] },
+      clock,
+      random,
+      log,
+    })
+    this.#queue = new WorkQueue({ clock, random, log })
+    this.#engine = new BuiltinEngine(deps.config.queues)
+    this.#standings = new Standings(deps.events, deps.metrics)
+    this.#memory = { pod: pod => this.#pods.offer(pod), workload: workload => this.#workloads.offer(workload) }
+    this.#pods.subscribe(({ object, previous, type }) => {
+      if (type === 'deleted') this.#standings.forget(object)
+      if (previous !== undefined) this.#queue.add(unitKeyOf(previous))
+      this.#queue.add(unitKeyOf(object))
+    })
+    this.#workloads.subscribe(({ object, type }) => {
+      for (const queue of this.#engine.observe(object, type === 'deleted')) this.#queue.add(`queue/${queue}`)
+      this.#queue.add(unitKeyOfWorkload(object))
+    })
+  }
+
+  get synced(): boolean {
+    return this.#pods.synced && this.#workloads.synced
+  }
+
+  async start(): Promise<void> {
+    this.#pods.start()
+    this.#workloads.start()
+    // A decision on half a cache could take a group for incomplete or a queue for empty.
+    await Promise.all([this.#pods.whenSynced(), this.#workloads.whenSynced()])
+    this.#queue.start(WORKERS, key => this.#reconcile(key))
+  }
+
+  async stop(): Promise<void> {
+    await this.#queue.stop()
+    await Promise.all([this.#pods.stop(), this.#workloads.stop()])
+  }
+
+  /** A new leader looks at everything once: what changed under its predecessor may have gone undecided. */
+  resync(): void {
+    for (const pod of this.#pods.values()) this.#queue.add(unitKeyOf(pod))
+    for (const workload of this.#workloads.values()) {
+      this.#queue.add(unitKeyOfWorkload(workload))
+      this.#queue.add(`queue/${workload.spec.queueName}`)
+    }
+  }
+
+  async #reconcile(key: string): Promise<'done'> {
+    const { clock, metrics, isLeader } = this.#deps
+    if (!isLeader()) return 'done'
+    const started = clock.monotonic()
+    const [kind = ''] = key.split('/')
+    try {
+      await (kind === 'queue' ? this.#reconcileQueue(key) : this.#reconcileUnit(key))
+      metrics.reconciled(kind, 'success', (clock.monotonic() - started) / 1000)
+      return 'done'
+    } catch (error) {
+      metrics.reconciled(kind, 'error', (clock.monotonic() - started) / 1000)
+      throw error
+    }
+  }
+
+  async #reconcileQueue(key: string): Promise<void> {
+    await this.#performAll(this.#engine.decide(key.slice('queue/'.length), this.#timestamp()))
+  }
+
+  async #reconcileUnit(key: string): Promise<void> {
+    const unit = this.#unit(key)
+    const { actions, standings } = decide(unit, this.#timestamp())
+    this.#standings.tell(standings)
+    await this.#performAll(actions)
+  }
+
+  #unit(key: string): Unit {
+    const { kind, namespace, name } = parseUnitKey(key)
+    const pods = [...this.#pods.byIndex('unit', key)].sort(byAge)
+    const workloadName = workloadNameOf(kind, name, pods)
+    const workloads = this.#workloads.byIndex('unit', key)
+    const workload = workloads.find(candidate => candidate.metadata.name === workloadName)
+    return { kind, namespace, name, pods, workload, orphans: workloads.filter(other => other !== workload) }
+  }
+
+  /** All at once: the connection pool sets the pace, and a group's gates fall together. */
+  async #performAll(actions: readonly Action[]): Promise<void> {
+    const results = await Promise.allSettled(actions.map(action => this.#perform(action)))
+    const failed = results.find(result => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
+
+  async #perform(action: Action): Promise<void> {
+    const { api, metrics, log } = this.#deps
+    if (!this.#deps.isLeader()) return
+    try {
+      const result = await perform(action, api, this.#memory)
+      metrics.acted(action.kind, result.kind)
+      log.debug({ action: action.kind, ...subject(action), result: result.kind }, 'acted')
+      if (action.kind === 'LiftGate' && result.kind === 'done') this.#lifted(action.pod)
+      if (result.kind === 'blocked') this.#blocked(action, result.message)
+    } catch (error) {
+      metrics.acted(action.kind, 'error')
+      throw error
+    }
+  }
+
+  #lifted({ namespace, name }: { namespace: string; name: string }): void {
+    const pod = this.#pods.get(namespace, name)
+    const workload = pod === undefined ? undefined : this.#unit(unitKeyOf(pod)).workload
+    const admitted = workload?.status?.conditions?.find(({ type }) => type === 'Admitted')?.lastTransitionTime
+    if (admitted === undefined) return
+    // Another machine's clock wrote the admission: a negative difference is skew, not time travel.
+    this.#deps.metrics.lifted(Math.max(0, (this.#deps.clock.now() - Date.parse(admitted)) / 1000))
+  }
+
+  /** Refused by the API server: tell the pod's owner what it said, and try again later, at the queue's pace. */
+  #blocked(action: Action, message: string): never {
+    if ('pod' in action) {
+      const pod = this.#pods.get(action.pod.namespace, action.pod.name)
+      if (pod !== undefined && isGated(pod) && action.kind === 'LiftGate') {
+        this.#standings.tell([{ pod, reason: 'LiftBlocked', note: `the gate could not be lifted: ${message}` }])
+      }
+    }
+    throw new Error(`${action.kind} was refused by the API server: ${message}`)
+  }
+
+  #timestamp(): string {
+    return new Date(this.#deps.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+  }
+}
+
+function subject(action: Action): { namespace?: string; name?: string } {
+  if (action.kind === 'CreateWorkload') {
+    return { namespace: action.workload.metadata.namespace, name: action.workload.metadata.name }
+  }
+  const { namespace, name } = 'pod' in action ? action.pod : action.workload
+  return { namespace, name }
+}

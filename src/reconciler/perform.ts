@@ -1,0 +1,113 @@
+import { ApiError, type KubeApi, type Patch } from '../kube/api.ts'
+import type { KubeObject, Pod } from '../kube/objects.ts'
+import { PODS, WORKLOADS } from '../kube/resources.ts'
+import { ADMISSION_GATE, MANAGED } from '../names.ts'
+import { RESOURCE_IN_USE, type Workload } from '../workload/workload.ts'
+import type { Action, Target } from './actions.ts'
+
+/** Where the API server's answers go, so that the next decision is never older than our own last write. */
+export interface Memory {
+  pod(pod: Pod): void
+  workload(workload: Workload): void
+}
+
+/**
+ * - `done`: written, or already so.
+ * - `stale`: the object is gone or has changed since we looked; the watch will bring the news.
+ * - `blocked`: the API server or an admission plugin refuses it; the message says why.
+ */
+export type Result = { readonly kind: 'done' | 'stale' } | { readonly kind: 'blocked'; readonly message: string }
+
+const DONE: Result = { kind: 'done' }
+const STALE: Result = { kind: 'stale' }
+
+/** Carries one action out. Errors that may pass (429, 5xx, the network) are thrown, so that the key is retried. */
+export async function perform(action: Action, api: KubeApi, memory: Memory): Promise<Result> {
+  try {
+    return await send(action, api, memory)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.status === 404 || error.status === 409) return STALE
+    if (error.status === 403 || error.status === 422 || error.status === 400) return refusal(action, error)
+    throw error
+  }
+}
+
+/**
+ * A uid that does not match is answered with 422 on `metadata.uid`, a `test` that fails with a bare 422:
+ * the object has moved on or has a successor of its name, and nothing is blocked.
+ */
+function refusal(action: Action, error: ApiError): Result {
+  if (error.status === 422 && (action.kind === 'ReleaseWorkload' || error.message.includes('metadata.uid')))
+    return STALE
+  return { kind: 'blocked', message: error.message }
+}
+
+async function send(action: Action, api: KubeApi, memory: Memory): Promise<Result> {
+  switch (action.kind) {
+    case 'CreateWorkload':
+      return createWorkload(action.workload, api, memory)
+    case 'AddOwners': {
+      const { ownerReferences, resourceVersion } = action
+      const metadata = { uid: action.workload.uid, resourceVersion, ownerReferences }
+      memory.workload(await patchWorkload(api, action.workload, { type: 'merge', body: { metadata } }))
+      return DONE
+    }
+    case 'SetStatus': {
+      const { status, resourceVersion } = action
+      const body = { metadata: { uid: action.workload.uid, resourceVersion }, status }
+      memory.workload(await patchWorkload(api, action.workload, { type: 'merge', body }, 'status'))
+      return DONE
+    }
+    case 'ReleaseWorkload': {
+      const path = `/metadata/finalizers/${action.finalizerIndex}`
+      const body = [
+        { op: 'test', path: '/metadata/uid', value: action.workload.uid },
+        { op: 'test', path, value: RESOURCE_IN_USE },
+        { op: 'remove', path },
+      ]
+      memory.workload(await patchWorkload(api, action.workload, { type: 'json', body }))
+      return DONE
+    }
+    case 'LiftGate': {
+      const gate = { $patch: 'delete', name: ADMISSION_GATE }
+      memory.pod(await patchPod(api, action.pod, { spec: { schedulingGates: [gate] } }))
+      return DONE
+    }
+    case 'RemoveFinalizer': {
+      const metadata = { '$deleteFromPrimitiveList/finalizers': [MANAGED] }
+      memory.pod(await patchPod(api, action.pod, { metadata }))
+      return DONE
+    }
+    case 'DeletePod':
+      await api.delete(PODS, { namespace: action.pod.namespace, name: action.pod.name }, { uid: action.pod.uid })
+      return DONE
+  }
+}
+
+/** The name is derived from the unit, so a second leader's create meets the first one's object and nothing is doubled. */
+async function createWorkload(workload: Workload, api: KubeApi, memory: Memory): Promise<Result> {
+  try {
+    memory.workload(await api.create(WORKLOADS, workload))
+    return DONE
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error
+    const { namespace, name = '' } = workload.metadata
+    memory.workload(await api.get<Workload>(WORKLOADS, { namespace, name }))
+    return STALE
+  }
+}
+
+/**
+ * Strategic merge by the gate's name and the finalizer's value: no index to race for, no field sent back that this
+ * version does not know. With the uid in it the API server refuses to touch a successor of the same name.
+ */
+function patchPod(api: KubeApi, pod: Target, change: { metadata?: object; spec?: object }): Promise<Pod> {
+  const body = { ...change, metadata: { uid: pod.uid, ...change.metadata } }
+  return api.patch<Pod>(PODS, { namespace: pod.namespace, name: pod.name }, { type: 'strategic', body })
+}
+
+function patchWorkload(api: KubeApi, target: Target, patch: Patch, subresource?: string): Promise<Workload> {
+  const ref = { namespace: target.namespace, name: target.name, ...(subresource === undefined ? {} : { subresource }) }
+  return api.patch<Workload & KubeObject>(WORKLOADS, ref, patch)
+}

@@ -1,0 +1,55 @@
+import type { EventRecorder } from '../kube/events.ts'
+import type { Pod } from '../kube/objects.ts'
+import type { Standing } from './decide.ts'
+import { uidOf } from './pod-state.ts'
+import { eventType, REASONS, type Reason } from './reasons.ts'
+
+/** Reasons for which a pod still waits; the others end its wait. */
+const WAITING: ReadonlySet<Reason> = new Set([
+  'WaitingForPods',
+  'InvalidGroup',
+  'WaitingForAdmission',
+  'OverQueueLimits',
+  'LiftBlocked',
+  'ForeignGates',
+  'Evicted',
+])
+
+/** Tells each pod once why it stands where it stands: one Event per change, none while nothing changes. */
+export class Standings {
+  readonly #events: EventRecorder
+  readonly #gauge: { waiting(reason: string, pods: number): void }
+  readonly #told = new Map<string, { readonly reason: Reason; readonly note: string }>()
+  readonly #counts = new Map<Reason, number>()
+
+  constructor(events: EventRecorder, gauge: { waiting(reason: string, pods: number): void }) {
+    this.#events = events
+    this.#gauge = gauge
+    for (const reason of REASONS) if (WAITING.has(reason)) gauge.waiting(reason, 0)
+  }
+
+  tell(standings: readonly Standing[]): void {
+    for (const { pod, reason, note } of standings) {
+      const told = this.#told.get(uidOf(pod))
+      if (told?.reason === reason && told.note === note) continue
+      this.#count(told?.reason, -1)
+      this.#count(reason, 1)
+      this.#told.set(uidOf(pod), { reason, note })
+      const { namespace, name = '', uid = '' } = pod.metadata
+      const regarding = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }
+      this.#events.record({ regarding, type: eventType(reason), reason, action: 'Queue', note })
+    }
+  }
+
+  forget(pod: Pod): void {
+    this.#count(this.#told.get(uidOf(pod))?.reason, -1)
+    this.#told.delete(uidOf(pod))
+  }
+
+  #count(reason: Reason | undefined, change: number): void {
+    if (reason === undefined || !WAITING.has(reason)) return
+    const count = (this.#counts.get(reason) ?? 0) + change
+    this.#counts.set(reason, count)
+    this.#gauge.waiting(reason, count)
+  }
+}

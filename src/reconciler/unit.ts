@@ -1,0 +1,43 @@
+import type { Pod } from '../kube/objects.ts'
+import { groupNameOf } from '../workload/group.ts'
+import { singlePodWorkloadName } from '../workload/names.ts'
+import type { Workload } from '../workload/workload.ts'
+import { nameOf, uidOf } from './pod-state.ts'
+
+/** What is admitted, lifted and finished as one: a single pod, or all pods of a group. */
+export interface Unit {
+  readonly kind: 'single' | 'group'
+  readonly namespace: string
+  readonly name: string
+  /** Managed pods, oldest first. */
+  readonly pods: readonly Pod[]
+  readonly workload: Workload | undefined
+  /** Workloads of predecessors: pods of the same name that are gone. */
+  readonly orphans: readonly Workload[]
+}
+
+/** Work queue key of a unit: `single/ns/pod` or `group/ns/name`; no part of a Kubernetes name has a slash. */
+export function unitKeyOf(pod: Pod): string {
+  const namespace = pod.metadata.namespace ?? ''
+  const group = groupNameOf(pod)
+  return group === undefined ? `single/${namespace}/${nameOf(pod)}` : `group/${namespace}/${group}`
+}
+
+export function parseUnitKey(key: string): Pick<Unit, 'kind' | 'namespace' | 'name'> {
+  const [kind, namespace = '', name = ''] = key.split('/')
+  return { kind: kind === 'group' ? 'group' : 'single', namespace, name }
+}
+
+/** The name under which a unit's Workload is looked up; a single pod's depends on the pod's uid. */
+export function workloadNameOf(kind: Unit['kind'], name: string, pods: readonly Pod[]): string | undefined {
+  if (kind === 'group') return name
+  const pod = pods[0]
+  return pod === undefined ? undefined : singlePodWorkloadName(name, uidOf(pod))
+}
+
+/** A single pod's Workload names its pod as controller; a group's has the group's name. */
+export function unitKeyOfWorkload(workload: Workload): string {
+  const { namespace, name, ownerReferences } = workload.metadata
+  const pod = ownerReferences?.find(owner => owner.controller === true && owner.kind === 'Pod')
+  return pod === undefined ? `group/${namespace}/${name}` : `single/${namespace}/${pod.name}`
+}

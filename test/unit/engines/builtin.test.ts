@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest'
+import { BuiltinEngine } from '../../../src/engines/builtin/engine.ts'
+import { podRequests } from '../../../src/engines/builtin/requests.ts'
+import type { Action } from '../../../src/reconciler/actions.ts'
+import type { Workload } from '../../../src/workload/workload.ts'
+import { managedPod } from '../../support/pods.ts'
+import { ADMITTED, holds, workloadOf } from '../../support/workloads.ts'
+
+const NOW = '2026-11-16T10:10:00Z'
+
+function queued(
+  name: string,
+  order: number,
+  cpu = '1',
+  conditions = workloadOf([managedPod()]).status?.conditions,
+): Workload {
+  return workloadOf([managedPod({ name, cpu, version: String(order) })], conditions)
+}
+
+/** `name: Admitted` or `name: reason`, for each status that the engine wants written. */
+function verdicts(actions: readonly Action[]): readonly string[] {
+  return actions.map(action => {
+    if (action.kind !== 'SetStatus') throw new Error(`unexpected ${action.kind}`)
+    const last = action.status.conditions?.at(-1)
+    return `${action.workload.name.replace(/^pod-(.*)-.{5}$/, '$1')}: ${last?.status === 'True' ? last.type : last?.reason}`
+  })
+}
+
+function messageOf(action: Action | undefined): string {
+  return action?.kind === 'SetStatus' ? (action.status.conditions?.at(-1)?.message ?? '') : ''
+}
+
+describe('the built-in engine', () => {
+  it('admits at once in a queue without limits', () => {
+    const engine = new BuiltinEngine([])
+    expect(engine.observe(queued('a', 1), false)).toEqual(['team-a'])
+    const [action] = engine.decide('team-a', NOW)
+    expect(action).toMatchObject({
+      kind: 'SetStatus',
+      status: {
+        pods: 1,
+        admission: { clusterQueue: 'team-a', podSetAssignments: [{ name: 'main', count: 1 }] },
+        conditions: [
+          { type: 'QuotaReserved', status: 'True' },
+          { type: 'Admitted', status: 'True', lastTransitionTime: NOW },
+        ],
+      },
+    })
+  })
+
+  it('admits first in, first out, and lets nobody overtake the one that does not fit', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { cpu: '3' } }])
+    engine.observe(queued('small', 30, '1'), false)
+    engine.observe(queued('first', 10, '2'), false)
+    engine.observe(queued('big', 20, '2'), false)
+    const actions = engine.decide('team-a', NOW)
+    expect(verdicts(actions)).toEqual(['first: Admitted', 'big: OverQueueLimits', 'small: WaitingForAdmission'])
+    expect(messageOf(actions[1])).toBe('first in queue team-a; asks for 2 cpu, 1 of 3 free')
+  })
+
+  it('holds what was admitted until it has finished, then admits the next', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 1 } }])
+    const running = queued('running', 1, '1', ADMITTED)
+    engine.observe(running, false)
+    engine.observe(queued('next', 2), false)
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['next: OverQueueLimits'])
+    const finished = { ...running, status: { conditions: [...ADMITTED, holds('Finished')] } }
+    expect(engine.observe(finished, false)).toEqual(['team-a'])
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['next: Admitted'])
+  })
+
+  it('holds the usage of a Workload that is being deleted until it is gone', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 1 } }])
+    const running = queued('running', 1, '1', ADMITTED)
+    const deleting = { ...running, metadata: { ...running.metadata, deletionTimestamp: NOW } }
+    engine.observe(deleting, false)
+    engine.observe(queued('next', 2), false)
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['next: OverQueueLimits'])
+    engine.observe(deleting, true)
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['next: Admitted'])
+  })
+
+  it('says nothing twice: a wait that was told is not told again', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 0 } }])
+    const waiting = queued('waiting', 1)
+    engine.observe(waiting, false)
+    const [action] = engine.decide('team-a', NOW)
+    if (action?.kind !== 'SetStatus') throw new Error('no status')
+    engine.observe({ ...waiting, status: action.status }, false)
+    expect(engine.decide('team-a', '2026-11-16T11:00:00Z')).toEqual([])
+  })
+
+  it('says when a Workload can never fit', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { memory: '1Gi', cpu: '500m' } }])
+    engine.observe(queued('huge', 1, '1'), false)
+    expect(messageOf(engine.decide('team-a', NOW)[0])).toBe(
+      'first in queue team-a; asks for 1 cpu, 500m of 500m free, which it can never hold: delete the workload or raise the limit',
+    )
+  })
+
+  it('counts one queue for the whole cluster and keeps queues apart', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 1 } }])
+    const elsewhere = queued('elsewhere', 1, '1', ADMITTED)
+    engine.observe({ ...elsewhere, metadata: { ...elsewhere.metadata, namespace: 'other' } }, false)
+    const free = queued('free', 2)
+    engine.observe({ ...free, spec: { ...free.spec, queueName: 'team-b' } }, false)
+    engine.observe(queued('bound', 3), false)
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['bound: OverQueueLimits'])
+    expect(verdicts(engine.decide('team-b', NOW))).toEqual(['free: Admitted'])
+  })
+
+  it('puts aside a Workload whose requests are no quantities, and says so', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { cpu: '1' } }])
+    engine.observe(queued('odd', 1, 'a lot'), false)
+    engine.observe(queued('next', 2), false)
+    const actions = engine.decide('team-a', NOW)
+    expect(verdicts(actions)).toEqual(['odd: InvalidGroup', 'next: Admitted'])
+    expect(messageOf(actions[0])).toContain('"a lot" is not a quantity')
+  })
+
+  it('skips a Workload that an administrator has switched off', () => {
+    const engine = new BuiltinEngine([])
+    const off = queued('off', 1)
+    engine.observe({ ...off, spec: { ...off.spec, active: false } }, false)
+    expect(engine.decide('team-a', NOW)).toEqual([])
+  })
+})
+
+describe('the requests of a pod', () => {
+  const nano = 1_000_000_000n
+  const container = (cpu: string, restartPolicy?: string) => ({
+    name: 'c',
+    resources: { requests: { cpu } },
+    restartPolicy,
+  })
+
+  it('are the larger of its containers together and any init container', () => {
+    const spec = { containers: [container('1'), container('500m')], initContainers: [container('2')] }
+    expect(podRequests(spec).get('cpu')).toBe(2n * nano)
+  })
+
+  it('count a sidecar beside the containers and beside the init containers after it', () => {
+    const spec = {
+      containers: [container('1')],
+      initContainers: [container('1', 'Always'), container('3'), container('1')],
+    }
+    expect(podRequests(spec).get('cpu')).toBe(4n * nano)
+  })
+
+  it('take the pod level where it is given, and add overhead', () => {
+    const spec = { containers: [container('1')], resources: { requests: { cpu: '5' } }, overhead: { cpu: '250m' } }
+    expect(podRequests(spec).get('cpu')).toBe(5_250_000_000n)
+  })
+})
