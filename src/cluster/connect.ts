@@ -1,0 +1,48 @@
+import { ApiError, type KubeApi } from '../kube/api.ts'
+import type { Clock } from '../kube/clock.ts'
+import { type Credentials, inClusterCredentials, kubeconfigCredentials } from '../kube/credentials.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import { SELF_SUBJECT_REVIEWS } from '../kube/resources.ts'
+
+/**
+ * The cluster this process is meant to serve: the one a flag names, or the one it runs in. `KUBECONFIG` and the
+ * kubeconfig in the home folder are not enough: trying Muster out must never touch the cluster that a laptop
+ * happens to point at.
+ */
+export async function findCluster(options: {
+  readonly kubeconfig: string | undefined
+  readonly context: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+}): Promise<Credentials | undefined> {
+  const { kubeconfig: file, context, env, clock } = options
+  if (file !== undefined) return await kubeconfigCredentials({ file, clock, ...(context && { context }) })
+  return env.KUBERNETES_SERVICE_HOST ? await inClusterCredentials({ env, clock }) : undefined
+}
+
+interface SelfSubjectReview extends KubeObject {
+  readonly status?: { readonly userInfo?: { readonly username?: string } }
+}
+
+/** Muster's own user name is what the API server says it is: the guard lets exactly that one lift gates. */
+export async function whoAmI(api: KubeApi): Promise<string> {
+  const question: SelfSubjectReview = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+    metadata: {},
+  }
+  const answer = await api.create(SELF_SUBJECT_REVIEWS, question)
+  const username = answer.status?.userInfo?.username
+  if (!username) throw new Error('the API server did not say who Muster is (SelfSubjectReview without userInfo)')
+  return username
+}
+
+/** One line for the terminal: what failed, and what to do about it. */
+export function explainApiFailure(error: unknown, server: string): string {
+  if (error instanceof ApiError) {
+    if (error.status === 401) return `${server} does not accept the credentials: ${error.message}`
+    if (error.status === 403) return `${error.message}; Muster needs the rights of manifests/base/rbac.yaml`
+    return `${server} answered ${error.status}: ${error.message}`
+  }
+  return `${server} cannot be reached: ${error instanceof Error ? error.message : String(error)}`
+}

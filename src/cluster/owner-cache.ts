@@ -1,0 +1,77 @@
+import type { KubeApi, Resource } from '../kube/api.ts'
+import type { Clock, Random } from '../kube/clock.ts'
+import type { Log } from '../kube/log.ts'
+import type { KubeObject, OwnerReference } from '../kube/objects.ts'
+import { QUEUE_NAME } from '../names.ts'
+import type { Found, OwnerFacts } from '../webhooks/world.ts'
+import { OptionalInformer } from './optional-informer.ts'
+import { ownerResource } from './owner-resources.ts'
+
+export interface CacheDeps {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+/**
+ * Metadata of the objects that own pods, for the kinds of the enabled frameworks. An owner that is not here may have
+ * been created a moment ago, or be of a kind that nobody enabled: the review then asks for it once.
+ */
+export class OwnerCache {
+  readonly #informers = new Map<string, OptionalInformer<KubeObject>>()
+
+  constructor(deps: CacheDeps, frameworks: readonly string[]) {
+    for (const resource of watchedResources(frameworks)) {
+      const informer = new OptionalInformer<KubeObject>({ ...deps, resource, metadataOnly: true, transform: slim })
+      this.#informers.set(kindKey(resource.group, resource.kind), informer)
+    }
+  }
+
+  get synced(): boolean {
+    return [...this.#informers.values()].every(informer => informer.synced)
+  }
+
+  start(): void {
+    for (const informer of this.#informers.values()) informer.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#informers.values()].map(informer => informer.stop()))
+  }
+
+  find(namespace: string, { apiVersion, kind, name }: OwnerReference): Found<OwnerFacts> {
+    const slash = apiVersion.indexOf('/')
+    const group = slash < 0 ? '' : apiVersion.slice(0, slash)
+    const owner = this.#informers.get(kindKey(group, kind))?.get(namespace, name)
+    return owner === undefined ? 'unknown' : { found: ownerFacts(owner) }
+  }
+}
+
+const kindKey = (group: string, kind: string): string => `${group}/${kind}`
+
+/** ReplicaSets stand between a Deployment and its pods; without Deployments nobody needs to see them. */
+function watchedResources(frameworks: readonly string[]): readonly Resource[] {
+  const names = frameworks.includes('deployment') ? [...frameworks, 'replicaset'] : frameworks
+  return names.flatMap(name => ownerResource(name) ?? [])
+}
+
+/** Clusters have many owners and the walk reads little of each. */
+function slim({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
+  const queue = labels?.[QUEUE_NAME]
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      ...{ name, namespace, uid, resourceVersion },
+      ...(queue !== undefined && { labels: { [QUEUE_NAME]: queue } }),
+      ...(ownerReferences && { ownerReferences }),
+    },
+  }
+}
+
+export function ownerFacts({ metadata }: KubeObject): OwnerFacts {
+  const { uid = '', labels, ownerReferences } = metadata
+  return { uid, labels: labels ?? {}, ownerReferences: ownerReferences ?? [] }
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import type { Configuration } from '../config/configuration.ts'
+import type { KubeApi } from '../kube/api.ts'
+import { createKubeClient } from '../kube/client.ts'
+import { systemClock } from '../kube/clock.ts'
+import type { Credentials } from '../kube/credentials.ts'
+import { Elector } from '../kube/elector.ts'
+import { EventRecorder } from '../kube/events.ts'
+import { Informer } from '../kube/informer.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import { LOCAL_QUEUES, MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOKS } from '../kube/resources.ts'
+import { SYSTEM_NAMESPACE } from '../names.ts'
+import { Reconciler } from '../reconciler/loop.ts'
+import type { ReadinessCheck } from '../server/health-app.ts'
+import type { Metrics } from '../server/metrics.ts'
+import type { LookUp } from '../server/reviewer.ts'
+import { SERVING_NAMES, type ServingPair } from '../tls/authority.ts'
+import { ClusterTrust } from '../tls/cluster.ts'
+import { ensureSecret } from '../tls/secret.ts'
+import { type SecureServer, startRenewal, TlsStore } from '../tls/store.ts'
+import type { World } from '../webhooks/world.ts'
+import { whoAmI } from './connect.ts'
+import type { CoverageFacts } from './coverage.ts'
+import { CoverageWatch } from './coverage-watch.ts'
+import { reconcilerMetrics } from './metrics.ts'
+import { OptionalInformer } from './optional-informer.ts'
+import { OwnerCache } from './owner-cache.ts'
+import { clusterWorld, lookUp } from './world.ts'
+
+export interface ClusterDeps {
+  readonly credentials: Credentials
+  readonly config: Configuration
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/**
+ * Everything that runs only with a cluster: the caches behind the webhooks, the certificates the API server trusts,
+ * and the reconciler. All replicas serve and keep their caches warm; the one that holds the Lease reconciles.
+ */
+export class ClusterServices {
+  readonly world: World
+  readonly lookUp: LookUp
+  readonly pair: ServingPair
+  readonly #api: KubeApi & { close(): Promise<void> }
+  readonly #store: TlsStore
+  readonly #trust: ClusterTrust
+  readonly #namespaces: Informer<KubeObject>
+  readonly #owners: OwnerCache
+  readonly #defaultQueues: OptionalInformer<KubeObject>
+  readonly #coverage: CoverageWatch
+  readonly #reconciler: Reconciler
+  readonly #elector: Elector
+  readonly #events: EventRecorder
+  readonly #deps: ClusterDeps
+  #stopRenewal: () => void = () => {}
+
+  /** Talks to the API server once: who are we, and which certificate do the replicas share? */
+  static async connect(deps: ClusterDeps): Promise<ClusterServices> {
+    const api = createKubeClient({
+      credentials: deps.credentials,
+      clock: systemClock,
+      onCall: ({ verb, resource, status }) => deps.metrics.apiRequests.inc({ verb, resource, code: String(status) }),
+    })
+    try {
+      const self = await whoAmI(api)
+      const pair = await ensureSecret(api, SERVING_NAMES, systemClock.now())
+      return new ClusterServices(deps, api, self, pair)
+    } catch (error) {
+      await api.close()
+      throw error
+    }
+  }
+
+  private constructor(deps: ClusterDeps, api: KubeApi & { close(): Promise<void> }, self: string, pair: ServingPair) {
+    const { config, log, metrics } = deps
+    const ports = { api, clock: systemClock, random: Math.random, log }
+    const identity = `${hostname()}_${randomUUID()}`
+    this.#deps = deps
+    this.#api = api
+    this.pair = pair
+    this.#store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES })
+    this.#trust = new ClusterTrust({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
+    this.#namespaces = new Informer<KubeObject>({ ...ports, resource: NAMESPACES, metadataOnly: true })
+    this.#events = new EventRecorder({ ...ports, instance: identity })
+    this.#elector = new Elector({
+      ...ports,
+      namespace: SYSTEM_NAMESPACE,
+      name: 'muster',
+      identity,
+      onStarted: () => {
+        metrics.leader.set(1)
+        this.#reconciler.resync()
+      },
+      onStopped: () => metrics.leader.set(0),
+    })
+    this.#reconciler = new Reconciler({
+      ...ports,
+      config,
+      events: this.#events,
+      metrics: reconcilerMetrics(metrics),
+      isLeader: () => this.#elector.isLeader(),
+    })
+    const { frameworks } = config.integrations
+    this.#owners = new OwnerCache(ports, frameworks)
+    const named = { fieldSelector: 'metadata.name=default', metadataOnly: true }
+    this.#defaultQueues = new OptionalInformer<KubeObject>({ ...ports, ...named, resource: LOCAL_QUEUES })
+    this.#coverage = new CoverageWatch({
+      ...ports,
+      facts: () => this.#coverageFacts(),
+      count: (kind, findings) => metrics.webhookCoverage.set({ kind }, findings),
+    })
+    this.world = clusterWorld({
+      config,
+      self,
+      namespaces: this.#namespaces,
+      owners: this.#owners,
+      defaultQueues: this.#defaultQueues,
+    })
+    this.lookUp = (lookups, world, signal) => {
+      metrics.webhookLookups.inc(lookups.length)
+      return lookUp(api, lookups, world, signal)
+    }
+    log.info({ self, server: deps.credentials.server.origin }, 'connected to the cluster')
+  }
+
+  /** Starts everything. The server must have been built with `pair`; it gets every later certificate. */
+  serve(server: SecureServer): void {
+    const { log } = this.#deps
+    this.#store.attach(server)
+    this.#trust.start()
+    this.#namespaces.start()
+    this.#owners.start()
+    this.#defaultQueues.start()
+    this.#coverage.start()
+    this.#elector.start()
+    this.#reconciler.start().catch(error => log.error({ err: error }, 'the reconciler could not start'))
+    this.#stopRenewal = startRenewal({
+      clock: systemClock,
+      log,
+      store: this.#store,
+      load: () => ensureSecret(this.#api, SERVING_NAMES, systemClock.now()),
+    })
+  }
+
+  readiness(): readonly ReadinessCheck[] {
+    const cache = (name: string, synced: boolean): ReadinessCheck =>
+      synced ? { name, ok: true } : { name, ok: false, reason: 'not read from the API server yet' }
+    return [
+      this.#store.readiness(),
+      this.#trust.readiness(),
+      this.#coverage.readiness(),
+      cache('namespaces', this.#namespaces.synced),
+      cache('owners', this.#owners.synced),
+      cache('default-queues', this.#defaultQueues.synced),
+      cache('reconciler-caches', this.#reconciler.synced),
+    ]
+  }
+
+  /** Writes end before the Lease is given back, so that the next leader never meets ours. */
+  async stop(): Promise<void> {
+    this.#stopRenewal()
+    this.#coverage.stop()
+    await this.#reconciler.stop()
+    await this.#events.stop()
+    await this.#elector.stop()
+    const caches = [this.#trust, this.#namespaces, this.#owners, this.#defaultQueues]
+    await Promise.all(caches.map(cache => cache.stop()))
+    await this.#api.close()
+  }
+
+  #coverageFacts(): CoverageFacts | undefined {
+    if (!this.#trust.synced || !this.#namespaces.synced || !this.#defaultQueues.synced) return undefined
+    const namespaces = [...this.#namespaces.values()].map(({ metadata }) => ({
+      name: metadata.name ?? '',
+      labels: metadata.labels ?? {},
+    }))
+    return {
+      config: this.#deps.config,
+      mutating: this.#trust.configuration(MUTATING_WEBHOOKS),
+      validating: this.#trust.configuration(VALIDATING_WEBHOOKS),
+      namespaces,
+      namespacesWithDefaultQueue: namespaces.map(({ name }) => name).filter(this.world.hasDefaultQueue),
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { type Configuration, DEFAULT_CONFIGURATION, type SchedulingAllowList } from './configuration.ts'
+import { type GivenConfiguration, ruleErrors, warningsOf } from './rules.ts'
+import { schemaErrors } from './schema-errors.ts'
+import { type ConfigError, readSource } from './source.ts'
+
+/** The configuration cannot be used. The message lists everything that is wrong with it, one error per line. */
+export class ConfigurationError extends Error {
+  readonly errors: readonly ConfigError[]
+
+  constructor(errors: readonly ConfigError[]) {
+    super(errors.map(formatConfigError).join('\n'))
+    this.name = 'ConfigurationError'
+    this.errors = errors
+  }
+}
+
+/** `FILE:LINE:COL: path: message`, the form that editors and terminals turn into a link. */
+export function formatConfigError(error: ConfigError): string {
+  const place = error.line === 0 ? error.file : `${error.file}:${error.line}:${error.column}`
+  return [place, ...(error.path === '' ? [] : [error.path]), error.message].join(': ')
+}
+
+export type ParseResult =
+  | { readonly configuration: Configuration; readonly warnings: readonly string[] }
+  | { readonly errors: readonly ConfigError[] }
+
+/** Without a file the defaults hold. Throws `ConfigurationError`. */
+export function loadConfiguration(file: string | undefined, warn: (warning: string) => void = () => {}): Configuration {
+  if (file === undefined) return DEFAULT_CONFIGURATION
+  const result = parseConfiguration(readText(file), file)
+  if ('errors' in result) throw new ConfigurationError(result.errors)
+  for (const warning of result.warnings) warn(warning)
+  return result.configuration
+}
+
+export function parseConfiguration(text: string, fileName: string): ParseResult {
+  const source = readSource(text, fileName)
+  if (!('value' in source)) return { errors: source }
+  const wrongShape = schemaErrors(source)
+  if (wrongShape.length > 0) return { errors: wrongShape }
+  const given = source.value as GivenConfiguration
+  const errors = ruleErrors(given, source)
+  if (errors.length > 0) return { errors }
+  return { configuration: withDefaults(given), warnings: warningsOf(given, source) }
+}
+
+function readText(file: string): string {
+  const fail = (message: string): ConfigurationError =>
+    new ConfigurationError([{ file, line: 0, column: 0, path: '', message }])
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw fail(`cannot be read: ${READ_ERRORS[code ?? ''] ?? message}`)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw fail('is not UTF-8 text')
+  }
+}
+
+const READ_ERRORS: Readonly<Record<string, string | undefined>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'no permission',
+  EISDIR: 'it is a folder; name the file in it',
+}
+
+function withDefaults(given: GivenConfiguration): Configuration {
+  const defaults = DEFAULT_CONFIGURATION
+  const podOptions = given.integrations?.podOptions
+  const parallelism = given.jobs?.parallelism
+  const allow = allowList(given.jobs?.scheduling?.allow, defaults.jobs.scheduling.allow)
+  return {
+    engine: given.engine ?? defaults.engine,
+    manageJobsWithoutQueueName: given.manageJobsWithoutQueueName ?? defaults.manageJobsWithoutQueueName,
+    integrations: {
+      frameworks: given.integrations?.frameworks ?? defaults.integrations.frameworks,
+      podOptions: {
+        namespaceSelector: podOptions?.namespaceSelector ?? defaults.integrations.podOptions.namespaceSelector,
+        podSelector: podOptions?.podSelector ?? defaults.integrations.podOptions.podSelector,
+      },
+    },
+    guard: {
+      exemptUsers: given.guard?.exemptUsers ?? defaults.guard.exemptUsers,
+      exemptGroups: given.guard?.exemptGroups ?? defaults.guard.exemptGroups,
+    },
+    queues: (given.queues ?? defaults.queues).map(({ name, limits }) => ({ name, limits: limits ?? {} })),
+    jobs: {
+      scheduling: {
+        allow,
+        // A namespace entry that says nothing about a key must not open what the file closes for everyone,
+        // so it falls back to the file's own list and not to the built-in one.
+        namespaces: (given.jobs?.scheduling?.namespaces ?? []).map(entry => ({
+          selector: entry.selector,
+          allow: allowList(entry.allow, allow),
+        })),
+      },
+      parallelism: {
+        gangChanges: parallelism?.gangChanges ?? defaults.jobs.parallelism.gangChanges,
+        implicitGang: parallelism?.implicitGang ?? defaults.jobs.parallelism.implicitGang,
+      },
+    },
+  }
+}
+
+function allowList(given: Partial<SchedulingAllowList> | undefined, base: SchedulingAllowList): SchedulingAllowList {
+  return {
+    policies: given?.policies ?? base.policies,
+    disruptionModes: given?.disruptionModes ?? base.disruptionModes,
+    topologyKeys: given?.topologyKeys ?? base.topologyKeys,
+    resourceClaims: given?.resourceClaims ?? base.resourceClaims,
+  }
+}

@@ -1,0 +1,158 @@
+import type { LabelSelector } from '../kube/objects.ts'
+import { parseQuantity, QuantityError } from '../kube/quantities.ts'
+import { matchesSelector } from '../kube/selectors.ts'
+import { NAMESPACE_NAME_LABEL, SYSTEM_NAMESPACE } from '../names.ts'
+import { KNOWN_FRAMEWORKS } from '../webhooks/frameworks.ts'
+import type { QueueLimits, SchedulingAllowList } from './configuration.ts'
+import { nearest, shown } from './schema-errors.ts'
+import type { ConfigError, Path, Source } from './source.ts'
+
+/** The file after the schema has checked it: the shape is right, anything may be missing. */
+export interface GivenConfiguration {
+  readonly engine?: 'builtin' | 'kueue'
+  readonly manageJobsWithoutQueueName?: boolean
+  readonly integrations?: {
+    readonly frameworks?: readonly string[]
+    readonly podOptions?: { readonly namespaceSelector?: LabelSelector; readonly podSelector?: LabelSelector }
+  }
+  readonly guard?: { readonly exemptUsers?: readonly string[]; readonly exemptGroups?: readonly string[] }
+  readonly queues?: readonly { readonly name: string; readonly limits?: QueueLimits['limits'] }[]
+  readonly jobs?: {
+    readonly scheduling?: {
+      readonly allow?: Partial<SchedulingAllowList>
+      readonly namespaces?: readonly {
+        readonly selector: LabelSelector
+        readonly allow: Partial<SchedulingAllowList>
+      }[]
+    }
+    readonly parallelism?: { readonly gangChanges?: 'deny' | 'allow'; readonly implicitGang?: 'none' | 'indexed' }
+  }
+}
+
+/** What a schema cannot say: rules over several fields, and formats that need an explanation. */
+export function ruleErrors(given: GivenConfiguration, source: Source): readonly ConfigError[] {
+  const errors: ConfigError[] = []
+  const report = (path: Path, message: string): void => {
+    errors.push(source.error(path, message))
+  }
+  const podOptions = given.integrations?.podOptions
+  checkSelector(podOptions?.namespaceSelector, ['integrations', 'podOptions', 'namespaceSelector'], report)
+  checkSelector(podOptions?.podSelector, ['integrations', 'podOptions', 'podSelector'], report)
+  checkQueues(given.queues ?? [], report)
+  const scheduling = given.jobs?.scheduling
+  checkAllow(scheduling?.allow, ['jobs', 'scheduling', 'allow'], report)
+  for (const [index, entry] of (scheduling?.namespaces ?? []).entries()) {
+    checkSelector(entry.selector, ['jobs', 'scheduling', 'namespaces', index, 'selector'], report)
+    checkAllow(entry.allow, ['jobs', 'scheduling', 'namespaces', index, 'allow'], report)
+  }
+  return errors
+}
+
+type Report = (path: Path, message: string) => void
+
+const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+/** A label key or a resource name: `name` or `domain/name`. */
+function isQualifiedName(text: string): boolean {
+  const slash = text.indexOf('/')
+  const domain = slash < 0 ? undefined : text.slice(0, slash)
+  return NAME.test(text.slice(slash + 1)) && (domain === undefined || isSubdomain(domain, 253))
+}
+
+const isSubdomain = (text: string, limit: number): boolean => text.length <= limit && SUBDOMAIN.test(text)
+const isLabelValue = (text: string): boolean => text === '' || NAME.test(text)
+
+const LABEL_KEY = 'is not a label key: write it as name or domain/name, with letters, digits, "-", "_" and "."'
+const LABEL_VALUE =
+  'is not a label value: at most 63 letters, digits, "-", "_" and ".", and a letter or digit at both ends'
+
+function checkSelector(selector: LabelSelector | undefined, path: Path, report: Report): void {
+  for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) {
+    if (!isQualifiedName(key)) report([...path, 'matchLabels', key], `${shown(key)} ${LABEL_KEY}`)
+    else if (!isLabelValue(value)) report([...path, 'matchLabels', key], `${shown(value)} ${LABEL_VALUE}`)
+  }
+  for (const [index, { key, operator, values }] of (selector?.matchExpressions ?? []).entries()) {
+    const at: Path = [...path, 'matchExpressions', index]
+    if (!isQualifiedName(key)) report([...at, 'key'], `${shown(key)} ${LABEL_KEY}`)
+    const needsValues = operator === 'In' || operator === 'NotIn'
+    const count = values?.length ?? 0
+    if (needsValues && count === 0) report([...at, 'values'], `operator ${operator} needs at least one value`)
+    if (!needsValues && count > 0) report([...at, 'values'], `operator ${operator} takes no values: remove them`)
+    for (const [position, value] of (values ?? []).entries()) {
+      if (!isLabelValue(value)) report([...at, 'values', position], `${shown(value)} ${LABEL_VALUE}`)
+    }
+  }
+}
+
+function checkQueues(queues: readonly { name: string; limits?: QueueLimits['limits'] }[], report: Report): void {
+  const seen = new Map<string, number>()
+  for (const [index, queue] of queues.entries()) {
+    const path: Path = ['queues', index, 'name']
+    const earlier = seen.get(queue.name)
+    // Pods name their queue in a label, so a name that no label can hold would wait for a pod that never comes.
+    if (!isSubdomain(queue.name, 63)) {
+      report(path, `${shown(queue.name)} is not a queue name: at most 63 lower-case letters, digits, "-" and "."`)
+    } else if (earlier !== undefined) {
+      report(path, `${shown(queue.name)} is already the name of queues[${earlier}]`)
+    } else seen.set(queue.name, index)
+    for (const [resource, amount] of Object.entries(queue.limits ?? {})) checkLimit(resource, amount, index, report)
+  }
+}
+
+function checkLimit(resource: string, amount: string | number, queue: number, report: Report): void {
+  const path: Path = ['queues', queue, 'limits', resource]
+  if (!isQualifiedName(resource)) {
+    report(path, `${shown(resource)} is not a resource name: write it as cpu, memory, pods or domain/name`)
+    return
+  }
+  // Above 2^53 the YAML number is no longer the one that was written; as a string it stays exact.
+  if (typeof amount === 'number' && Number.isInteger(amount) && !Number.isSafeInteger(amount)) {
+    report(path, 'is too large for a YAML number: put it in quotes')
+    return
+  }
+  try {
+    if (parseQuantity(amount).nano < 0n) report(path, `${shown(amount)} is negative: a limit is 0 or more`)
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error
+    report(path, error.message)
+  }
+}
+
+function checkAllow(allow: Partial<SchedulingAllowList> | undefined, path: Path, report: Report): void {
+  const keys = allow?.topologyKeys ?? []
+  for (const [index, key] of keys.entries()) {
+    const at: Path = [...path, 'topologyKeys', index]
+    if (key === '*') {
+      if (keys.length > 1) report(at, '"*" allows every key and must stand alone: remove it or the other keys')
+    } else if (!isQualifiedName(key)) report(at, `${shown(key)} ${LABEL_KEY}`)
+  }
+}
+
+/** What is legal and probably not meant. */
+export function warningsOf(given: GivenConfiguration, source: Source): readonly string[] {
+  const warnings: string[] = []
+  const warn = (path: Path, message: string): void => {
+    const { file, line, column, path: where } = source.error(path, message)
+    warnings.push(`${file}:${line}:${column}: ${where}: ${message}`)
+  }
+  for (const [index, name] of (given.integrations?.frameworks ?? []).entries()) {
+    // Kueue lets others plug in, so an unknown name may be right.
+    if (KNOWN_FRAMEWORKS.includes(name)) continue
+    const close = nearest(name, KNOWN_FRAMEWORKS)
+    const hint = close === undefined ? '' : `; did you mean "${close}"?`
+    warn(['integrations', 'frameworks', index], `${shown(name)} is not a framework name that Kueue ships${hint}`)
+  }
+  // Kueue refuses such a configuration. Gated system pods are how a cluster locks itself out: after a full restart
+  // the pods that Muster needs would wait for Muster.
+  const selector = given.integrations?.podOptions?.namespaceSelector
+  for (const namespace of selector === undefined ? [] : ['kube-system', SYSTEM_NAMESPACE]) {
+    if (!matchesSelector(selector, { [NAMESPACE_NAME_LABEL]: namespace })) continue
+    warn(
+      ['integrations', 'podOptions', 'namespaceSelector'],
+      `selects ${namespace}, whose pods may be needed before Muster can lift a gate: exclude it with ` +
+        `{key: ${NAMESPACE_NAME_LABEL}, operator: NotIn, values: [kube-system, ${SYSTEM_NAMESPACE}]}`,
+    )
+  }
+  return warnings
+}

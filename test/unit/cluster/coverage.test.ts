@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import {
+  type CoverageFacts,
+  compareCoverage,
+  type InstalledConfiguration,
+  type InstalledWebhook,
+} from '../../../src/cluster/coverage.ts'
+import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+
+const manifests = parseAllDocuments(readFileSync('manifests/base/webhooks.yaml', 'utf8')).map(
+  document => document.toJS() as InstalledConfiguration,
+)
+const shipped = (kind: string): InstalledConfiguration => {
+  const found = manifests.find(manifest => manifest.kind === kind)
+  if (found === undefined) throw new Error(`no ${kind} in the manifests`)
+  return found
+}
+
+const namespace = (name: string, labels: Record<string, string> = {}) => ({
+  name,
+  labels: { 'kubernetes.io/metadata.name': name, ...labels },
+})
+
+function facts(change: Partial<CoverageFacts> = {}): CoverageFacts {
+  return {
+    config: DEFAULT_CONFIGURATION,
+    mutating: shipped('MutatingWebhookConfiguration'),
+    validating: shipped('ValidatingWebhookConfiguration'),
+    namespaces: [namespace('kube-system'), namespace('muster-system'), namespace('ml', { team: 'a' })],
+    namespacesWithDefaultQueue: [],
+    ...change,
+  }
+}
+
+/** The shipped mutating configuration with its webhook changed. */
+function changed(change: Partial<InstalledWebhook>): InstalledConfiguration {
+  const configuration = shipped('MutatingWebhookConfiguration')
+  return { ...configuration, webhooks: configuration.webhooks?.map(webhook => ({ ...webhook, ...change })) ?? [] }
+}
+
+const texts = (change: Partial<CoverageFacts>) =>
+  compareCoverage(facts(change)).map(({ kind, text }) => `${kind}: ${text}`)
+
+describe('the coverage of the installed webhook configuration', () => {
+  it('has no gap when the manifests and the default configuration are used', () => {
+    expect(compareCoverage(facts())).toEqual([])
+  })
+
+  it('lacks everything when the configuration is not there', () => {
+    expect(texts({ mutating: undefined })).toEqual([
+      'slips: all pods: mutating configuration muster has no webhook for /mutate/pods',
+    ])
+  })
+
+  it('misses pods without the label when every pod is to be managed', () => {
+    const config: Configuration = { ...DEFAULT_CONFIGURATION, manageJobsWithoutQueueName: true }
+    const found = texts({ config })
+    expect(found).toHaveLength(2)
+    expect(found[0]).toContain('pods without kueue.x-k8s.io/queue-name: manageJobsWithoutQueueName is true')
+    expect(found[0]).toContain('kubectl apply -k manifests/overlays/all-pods')
+  })
+
+  it('misses pods without the label where a default queue exists, and names the namespaces', () => {
+    expect(texts({ namespacesWithDefaultQueue: ['ml'] })[0]).toContain(
+      'in namespace ml: a LocalQueue named default exists',
+    )
+  })
+
+  it('says that reviews are made for nothing when the label condition is gone without need', () => {
+    expect(texts({ mutating: changed({ matchConditions: [] }) })).toEqual([
+      'wasted: pods without kueue.x-k8s.io/queue-name: webhook pods.muster.dev has no condition on the label; kubectl apply -k manifests/',
+    ])
+  })
+
+  it('compares namespace selectors by what they select', () => {
+    const sameInOtherWords = {
+      matchExpressions: [
+        { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['muster-system', 'kube-system', 'unborn'] },
+      ],
+    }
+    expect(texts({ mutating: changed({ namespaceSelector: sameInOtherWords }) })).toEqual([])
+    expect(texts({ mutating: changed({ namespaceSelector: { matchLabels: { team: 'b' } } }) })).toEqual([
+      'slips: pods in namespace ml: namespaceSelector of webhook pods.muster.dev',
+    ])
+    expect(texts({ mutating: changed({ namespaceSelector: {} }) })).toEqual([
+      'wasted: pods in namespaces kube-system, muster-system: namespaceSelector of webhook pods.muster.dev',
+    ])
+  })
+
+  it.each([
+    [{ failurePolicy: 'Ignore' }, 'all pods while Muster is away'],
+    [{ objectSelector: { matchLabels: { a: 'b' } } }, 'has an objectSelector'],
+    [{ rules: [] }, 'CREATE of pods: no rule'],
+  ])('sees what %j lets through', (change, text) => {
+    expect(texts({ mutating: changed(change) }).join()).toContain(text)
+  })
+
+  it('does not guess what an unknown condition keeps out', () => {
+    const conditions = shipped('MutatingWebhookConfiguration').webhooks?.[0]?.matchConditions ?? []
+    const mutating = changed({
+      matchConditions: [...conditions, { name: 'mine', expression: 'object.spec.hostNetwork' }],
+    })
+    expect(texts({ mutating })).toEqual([
+      "unclear: condition mine of webhook pods.muster.dev is not one of Muster's manifests",
+    ])
+  })
+})
