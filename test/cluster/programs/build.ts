@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import {
+  type BuildPlan,
+  buildPlan,
+  cacheFolder,
+  familyFolder,
+  PROGRAMS,
+  type ProgramName,
+  type Toolchain,
+} from './catalog.ts'
+import { withLock } from './lock.ts'
+import { formatDuration, type Progress, startProgress } from './progress.ts'
+
+export type Programs = Readonly<Record<ProgramName, string>>
+
+const RESUME = 'Run the same command again to go on: what is built already is kept.'
+
+/** A build that cannot go on. The message is for the person at the terminal and says what to do. */
+export class BuildError extends Error {
+  override readonly name = 'BuildError'
+}
+
+/**
+ * The programs of a control plane, each as a path. Built from source on the first call, which takes minutes; found in
+ * the cache afterwards. `KUBEBUILDER_ASSETS`, as controller-runtime's envtest knows it, takes precedence for the
+ * programs that it holds.
+ */
+export async function ensurePrograms(
+  env: NodeJS.ProcessEnv = process.env,
+  report: (line: string) => void = () => undefined,
+): Promise<Programs> {
+  const found = fromAssets(env, report)
+  const wanted = PROGRAMS.filter(program => !found.has(program))
+  if (wanted.length > 0) {
+    const toolchain = await findToolchain(wanted, env)
+    const plans = wanted.map(program => buildPlan(program, cacheFolder(env), toolchain))
+    for (const plan of plans) found.set(plan.program, plan.target)
+    if (!plans.every(plan => isExecutable(plan.target))) await buildMissing(plans, env)
+    else report(`control plane programs: cached in ${join(cacheFolder(env), 'programs')}`)
+  }
+  return Object.fromEntries(found) as Record<ProgramName, string>
+}
+
+function fromAssets(env: NodeJS.ProcessEnv, report: (line: string) => void): Map<ProgramName, string> {
+  const folder = env.KUBEBUILDER_ASSETS
+  if (!folder) return new Map()
+  const held = PROGRAMS.filter(program => isExecutable(join(folder, program)))
+  for (const needed of ['etcd', 'kube-apiserver', 'kubectl'] as const) {
+    if (held.includes(needed)) continue
+    throw new BuildError(
+      `KUBEBUILDER_ASSETS is ${folder}, but there is no program ${needed} in it.\n` +
+        'Point it at a folder with etcd, kube-apiserver and kubectl, or unset it to build them from source.',
+    )
+  }
+  report(`control plane programs: ${held.join(', ')} from KUBEBUILDER_ASSETS (${folder})`)
+  return new Map(held.map(program => [program, join(folder, program)]))
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function findToolchain(wanted: readonly ProgramName[], env: NodeJS.ProcessEnv): Promise<Toolchain> {
+  const onPath = (env.PATH ?? '').split(delimiter).some(folder => folder !== '' && isExecutable(join(folder, 'go')))
+  if (!onPath) {
+    throw new BuildError(
+      `The cluster tests build ${wanted.join(', ')} from source, and there is no \`go\` on the PATH.\n` +
+        'Install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a folder that holds all of these programs.',
+    )
+  }
+  let toolchain: Toolchain | undefined
+  for (const folder of new Set(wanted.map(familyFolder))) {
+    const { code, output } = await runGo(['env', 'GOVERSION', 'GOOS', 'GOARCH'], folder, env)
+    if (code !== 0) {
+      throw new BuildError(
+        `\`go\` does not accept ${join(folder, 'go.mod')}:\n${output.trim()}\n` +
+          'Install Go 1.26 or newer, or let Go fetch it: GOTOOLCHAIN=auto.',
+      )
+    }
+    const [version = '', os = '', arch = ''] = output.trim().split('\n')
+    toolchain ??= { version, platform: `${os}/${arch}` }
+  }
+  if (!toolchain) throw new Error('findToolchain was asked about no program')
+  return toolchain
+}
+
+async function buildMissing(plans: readonly BuildPlan[], env: NodeJS.ProcessEnv): Promise<void> {
+  const progress = startProgress(process.stderr)
+  try {
+    const lock = join(cacheFolder(env), 'programs', '.lock')
+    await withLock(
+      lock,
+      () => progress.show('waiting for another run that builds the control plane programs'),
+      async () => {
+        // Another run may have built them while this one waited, and an interrupted run may have built some.
+        const missing = plans.filter(plan => !isExecutable(plan.target))
+        for (const [index, plan] of missing.entries()) {
+          await build(plan, `${index + 1} of ${missing.length}`, progress, env)
+        }
+      },
+    )
+  } finally {
+    progress.stop()
+  }
+}
+
+async function build(plan: BuildPlan, position: string, progress: Progress, env: NodeJS.ProcessEnv): Promise<void> {
+  const name = `${plan.program} ${plan.family.version}`
+  const started = Date.now()
+  progress.show(`building ${name} (${position}; the first build takes about 12 minutes)`)
+  const temporary = `${plan.target}.${process.pid}.tmp`
+  await mkdir(dirname(plan.target), { recursive: true })
+  // Read-only: with the committed go.sum a build needs neither a checksum database nor a version list.
+  const args = ['build', '-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags', plan.family.ldflags]
+  try {
+    const { code, output } = await runGo([...args, '-o', temporary, plan.package], plan.family.folder, env)
+    if (code !== 0) {
+      throw new BuildError(
+        `Could not build ${name}:\n${output.trim().split('\n').slice(-20).join('\n')}\n` +
+          `Go must be able to reach its module proxy (\`go env GOPROXY\`). ${RESUME}`,
+      )
+    }
+    await rename(temporary, plan.target)
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  progress.line(`built ${name} in ${formatDuration(Date.now() - started)}`)
+}
+
+interface GoResult {
+  readonly code: number
+  readonly output: string
+}
+
+function runGo(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<GoResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('go', args, {
+      cwd,
+      env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    // A plain kill of this process would leave the compiler running, and the lock and a half-written file behind.
+    let interrupted = false
+    const forward = (signal: NodeJS.Signals) => {
+      interrupted = true
+      child.kill(signal)
+    }
+    process.once('SIGTERM', forward).once('SIGINT', forward)
+    const finish = () => process.off('SIGTERM', forward).off('SIGINT', forward)
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    }
+    child.on('error', error => {
+      finish()
+      reject(error)
+    })
+    child.on('close', code => {
+      finish()
+      if (interrupted) reject(new BuildError(`Interrupted. ${RESUME}`))
+      else resolve({ code: code ?? 1, output })
+    })
+  })
+}
+
+if (import.meta.main) {
+  try {
+    await ensurePrograms(process.env, line => console.error(line))
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { parseAllDocuments, stringify } from 'yaml'
+import type { ControlPlane } from './control-plane.ts'
+import { freePorts } from './ports.ts'
+import { eventually } from './wait.ts'
+
+const ROOT = new URL('../../..', import.meta.url).pathname
+
+/**
+ * Muster installed by its own manifests and run as a process of its own, with a token of its own ServiceAccount: what
+ * it may not do in a real cluster it may not do here. Only `clientConfig` differs, since no Service reaches it.
+ */
+export class Muster {
+  readonly port: number
+  readonly healthPort: number
+  readonly logFile: string
+  readonly #kubeconfig: string
+  readonly #configFile: string
+  #child: ChildProcess | undefined
+
+  private constructor(ports: readonly number[], folder: string, kubeconfig: string, configFile: string) {
+    const [port = 0, healthPort = 0] = ports
+    this.port = port
+    this.healthPort = healthPort
+    this.logFile = join(folder, 'muster.log')
+    this.#kubeconfig = kubeconfig
+    this.#configFile = configFile
+  }
+
+  /** Applies the manifests and starts one replica; resolves when it is ready. */
+  static async install(plane: ControlPlane, config: object = {}): Promise<Muster> {
+    const ports = await freePorts(2)
+    await plane.kubectl(['apply', '-f', '-'], { stdin: await manifestsFor(plane, ports[0] ?? 0) })
+    await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
+    const kubeconfig = await plane.serviceAccountKubeconfig('muster-system', 'muster')
+    const configFile = join(plane.folder, 'muster.yaml')
+    const head = { apiVersion: 'config.muster.dev/v1alpha1', kind: 'Configuration' }
+    await writeFile(configFile, stringify({ ...head, ...config }))
+    const muster = new Muster(ports, plane.folder, kubeconfig, configFile)
+    await muster.start()
+    return muster
+  }
+
+  async start(): Promise<void> {
+    const output = openSync(this.logFile, 'a')
+    const args = ['serve', '--kubeconfig', this.#kubeconfig, '--config', this.#configFile]
+    const ports = ['--port', String(this.port), '--health-port', String(this.healthPort)]
+    this.#child = spawn(
+      process.execPath,
+      [join(ROOT, 'bin/muster.js'), ...args, ...ports, '--drain-seconds', '1', '--log-level', 'debug'],
+      { stdio: ['ignore', output, output] },
+    )
+    closeSync(output)
+    process.once('exit', this.#reap)
+    await eventually('Muster is ready', async () => {
+      if (this.#child?.exitCode !== null) throw new Error(`Muster ended:\n${this.log().slice(-2000)}`)
+      const { status, body } = await this.health('/readyz')
+      if (status !== 200) throw new Error(body)
+      return true
+    })
+  }
+
+  /** As Kubernetes stops it. Returns the exit code. */
+  async stop(): Promise<number | null> {
+    return await this.#end('SIGTERM')
+  }
+
+  /** As the kernel does when memory is short. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL')
+  }
+
+  async health(path: string): Promise<{ readonly status: number; readonly body: string }> {
+    return await new Promise((resolve, reject) => {
+      const call = request({ host: 'localhost', port: this.healthPort, path, timeout: 5_000 }, response => {
+        let body = ''
+        response.setEncoding('utf8').on('data', (text: string) => {
+          body += text
+        })
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+      })
+      call.on('error', reject)
+      call.on('timeout', () => call.destroy(new Error('no answer within 5 s')))
+      call.end()
+    })
+  }
+
+  log(): string {
+    return readFileSync(this.logFile, 'utf8')
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+    process.off('exit', this.#reap)
+    return child.exitCode
+  }
+
+  readonly #reap = (): void => {
+    this.#child?.kill('SIGKILL')
+  }
+}
+
+/** The manifests as `kubectl apply -k` would send them, with the webhooks called by URL. */
+async function manifestsFor(plane: ControlPlane, port: number): Promise<string> {
+  const { stdout } = await plane.kubectl(['kustomize', join(ROOT, 'manifests')])
+  const documents = parseAllDocuments(stdout).map(document => document.toJS() as Manifest)
+  for (const { webhooks = [] } of documents) {
+    for (const webhook of webhooks) {
+      const { path } = webhook.clientConfig.service ?? {}
+      webhook.clientConfig = { url: `https://127.0.0.1:${port}${path}` }
+    }
+  }
+  return documents.map(document => stringify(document)).join('---\n')
+}
+
+interface Manifest {
+  readonly kind: string
+  readonly webhooks?: { clientConfig: { service?: { path: string }; url?: string } }[]
+}
