@@ -1,0 +1,20 @@
+import type { Flag, Parsed } from './flags.ts'
+
+/** Exit codes, the same for every command. */
+export const EXIT = {
+  ok: 0,
+  /** Something was denied. */
+  denied: 1,
+  /** The input, the configuration or the command line could not be read. */
+  unreadable: 2,
+  /** An error of Muster's own. */
+  internal: 3,
+} as const
+
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  readonly usage: string
+  readonly flags: readonly Flag[]
+  readonly run: (flags: Parsed) => Promise<number>
+}

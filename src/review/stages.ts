@@ -1,0 +1,75 @@
+import { type AnsweredReview, answer } from '../admission/answer.ts'
+import { applyPatch, type PatchOperation } from '../admission/patch.ts'
+import type { AdmissionRequest } from '../admission/review.ts'
+import type { Allowed, Denied } from '../admission/verdict.ts'
+import type { FieldError } from '../validation/field-error.ts'
+import type { Webhook, World } from '../webhooks/world.ts'
+import { webhooksFor } from './rules.ts'
+
+export const STAGES = ['all', 'mutating', 'validating'] as const
+export type Stage = (typeof STAGES)[number]
+
+/** What came out of all webhooks that a request passed. */
+export interface Outcome {
+  readonly allowed: boolean
+  /** One word: why it was let through or refused. */
+  readonly reason: string
+  readonly code: number
+  readonly message: string
+  readonly errors: readonly FieldError[]
+  readonly warnings: readonly string[]
+  readonly patch: readonly PatchOperation[]
+  /** The object after mutation. */
+  readonly result: unknown
+}
+
+/** Decides one request with one webhook and answers it: the two steps that the server takes, with the same functions. */
+export function respond(
+  webhook: Webhook,
+  request: AdmissionRequest,
+  world: World,
+): { readonly verdict: Allowed | Denied; readonly answered: AnsweredReview } {
+  const verdict = webhook.review(request, world)
+  if (verdict.kind === 'needs') throw new Error('the review needs objects that only a cluster could give')
+  return { verdict, answered: answer(request, verdict, webhook.mutating) }
+}
+
+/**
+ * A request on its way through the API server: what mutates comes first, what validates sees the result, and the first
+ * refusal ends it. Defaults that the API server would fill in are not.
+ */
+export function passStages(request: AdmissionRequest, world: World, stage: Stage): Outcome {
+  const webhooks = webhooksFor(request)
+  if (webhooks.length === 0) {
+    const message = `Muster has no webhook for ${request.operation} of ${request.kind.kind}`
+    return admitted(request, { reason: 'NotForMuster', message })
+  }
+  let current = request
+  let passed = admitted(request, { reason: 'NotInThisStage' })
+  for (const webhook of webhooks) {
+    if (stage !== 'all' && webhook.mutating !== (stage === 'mutating')) continue
+    const { verdict, answered } = respond(webhook, current, world)
+    const warnings = unique([...passed.warnings, ...(answered.response.warnings ?? [])])
+    if (verdict.kind === 'denied') {
+      const { code, message } = answered.response.status ?? verdict
+      return { ...passed, allowed: false, reason: verdict.reason, code, message, errors: verdict.errors, warnings }
+    }
+    const result = verdict.patch.length === 0 ? passed.result : applyPatch(current.object, verdict.patch)
+    current = { ...current, object: result as AdmissionRequest['object'] }
+    // What the mutation said of the object tells more than that it is valid, too.
+    const reason = webhook.mutating || passed.reason === 'NotInThisStage' ? verdict.reason : passed.reason
+    passed = { ...passed, reason, warnings, patch: [...passed.patch, ...verdict.patch], result }
+  }
+  return passed
+}
+
+function admitted(
+  { object }: AdmissionRequest,
+  { reason, message = '' }: { readonly reason: string; readonly message?: string },
+): Outcome {
+  const nothing = { errors: [], warnings: [], patch: [] }
+  return { allowed: true, reason, code: 200, message, ...nothing, result: object ?? null }
+}
+
+/** kubectl prints a warning once, however many webhooks send it. */
+const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)]

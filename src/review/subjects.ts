@@ -1,0 +1,119 @@
+import type { EnvelopeCheck } from '../admission/envelope.ts'
+import type { AdmissionRequest, GroupVersionKind, UserInfo } from '../admission/review.ts'
+import type { KubeObject } from '../kube/objects.ts'
+import type { DocumentSource, ReadDocument } from './documents.ts'
+import { isObject, type Unreadable } from './place.ts'
+import { isServed, kindOf, resourceOf } from './rules.ts'
+
+/** One object to review, and the request in which the API server would send it. */
+export interface Subject {
+  readonly source: DocumentSource
+  readonly request: AdmissionRequest
+}
+
+export interface SubjectOptions {
+  /** Of objects that name none. */
+  readonly namespace: string
+  /** Who asks. It replaces what an AdmissionReview says; undefined leaves that as it is. */
+  readonly user: UserInfo | undefined
+}
+
+/** A List in a List is legal; one that goes on like this is not meant to be read. */
+const MAX_LISTS = 10
+/** The uid of a request that was never sent. */
+const NO_UID = '00000000-0000-0000-0000-000000000000'
+
+/** What a document holds. The check of the envelope comes as a promise: most runs never need to load its schema. */
+export async function subjectsOf(
+  document: ReadDocument,
+  options: SubjectOptions,
+  envelopeCheck: () => Promise<EnvelopeCheck>,
+): Promise<readonly (Subject | Unreadable)[]> {
+  const { file, document: index, line: first } = document.source
+  const subjects: (Subject | Unreadable)[] = []
+  for (const [value, line] of objectsOf(document)) {
+    const read = isReview(value) ? readReview(value, options, await envelopeCheck()) : requestFor(value, options)
+    if (typeof read !== 'string') subjects.push({ source: { file, document: index, line }, request: read })
+    else subjects.push({ file, line, column: line === first ? document.column : 1, message: read })
+  }
+  return subjects
+}
+
+type Located = readonly [value: unknown, line: number]
+
+/** The object itself, or what a List holds. Items of a typed list, as PodList, leave out what the list says already. */
+export function objectsOf(document: ReadDocument): readonly Located[] {
+  return unfolded(document.value, document.source.line, document, MAX_LISTS)
+}
+
+function unfolded(value: unknown, line: number, document: ReadDocument, lists: number): readonly Located[] {
+  if (!isObject(value)) return [[value, line]]
+  const { kind, apiVersion, items } = value
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items) || lists === 0) return [[value, line]]
+  const itemKind = kind.slice(0, -'List'.length)
+  return items.flatMap(item => {
+    const full = isObject(item) && itemKind !== '' ? { apiVersion, kind: itemKind, ...item } : item
+    return unfolded(full, document.lineOf(item), document, lists - 1)
+  })
+}
+
+function isReview(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && value.kind === 'AdmissionReview' && String(value.apiVersion).startsWith('admission.k8s.io/')
+}
+
+function readReview(
+  value: Readonly<Record<string, unknown>>,
+  { user }: SubjectOptions,
+  check: EnvelopeCheck,
+): AdmissionRequest | string {
+  const checked = check(completed(value))
+  if ('problem' in checked) return `not a readable AdmissionReview: ${checked.problem}`
+  const { request } = checked.ok
+  return user === undefined ? request : { ...request, userInfo: user }
+}
+
+/**
+ * A review that the API server sent is complete and stays as it is. One that a person wrote may leave out what the
+ * object says already.
+ */
+function completed(review: Readonly<Record<string, unknown>>): unknown {
+  const { request } = review
+  if (!isObject(request)) return review
+  const object = isObject(request.object) ? request.object : request.oldObject
+  if (!isObject(object)) return review
+  const kind = request.kind ?? kindOf(String(object.apiVersion ?? ''), String(object.kind ?? ''))
+  const resource = request.resource ?? (isKind(kind) ? resourceOf(kind) : undefined)
+  return { ...review, request: { ...request, uid: request.uid ?? NO_UID, kind, resource } }
+}
+
+function isKind(kind: unknown): kind is GroupVersionKind {
+  return isObject(kind) && [kind.group, kind.version, kind.kind].every(part => typeof part === 'string')
+}
+
+function requestFor(value: unknown, { namespace, user }: SubjectOptions): AdmissionRequest | string {
+  if (!isObject(value)) return 'is no object: a manifest has apiVersion, kind and metadata'
+  const { apiVersion, kind, metadata } = value
+  if (typeof kind !== 'string' || kind === '') return 'the object has no kind: add it, as "kind: Pod"'
+  if (typeof apiVersion !== 'string' || apiVersion === '') {
+    return 'the object has no apiVersion: add it, as "apiVersion: v1"'
+  }
+  const gvk = kindOf(apiVersion, kind)
+  const given = isObject(metadata) ? metadata : {}
+  // Whether a kind that is not ours lives in a namespace at all is not known here.
+  const fallback = isServed(gvk) ? namespace : ''
+  return {
+    uid: NO_UID,
+    kind: gvk,
+    resource: resourceOf(gvk),
+    name: textOr(given.name, ''),
+    namespace: textOr(given.namespace, fallback),
+    operation: 'CREATE',
+    ...(user === undefined ? {} : { userInfo: user }),
+    object: value as unknown as KubeObject,
+    oldObject: null,
+  }
+}
+
+function textOr(value: unknown, fallback: string): string {
+  return typeof value === 'string' && value !== '' ? value : fallback
+}

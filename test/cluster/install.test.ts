@@ -1,0 +1,153 @@
+import { connect } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../src/kube/objects.ts'
+import { issueAuthority, issueLeaf, SERVING_NAMES } from '../../src/tls/authority.ts'
+import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
+import { queuedPod } from './support/manifests.ts'
+import { Muster } from './support/muster.ts'
+import { eventually } from './support/wait.ts'
+
+interface WebhookConfiguration {
+  readonly webhooks: readonly { readonly name: string; readonly clientConfig: { readonly caBundle?: string } }[]
+}
+
+const CONFIGURATIONS = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'] as const
+
+describe('the installation', () => {
+  let plane: ControlPlane
+  let muster: Muster
+
+  beforeAll(async () => {
+    plane = await startControlPlane({ name: 'install', featureGates: 'none' })
+    await plane.createNamespace('ml')
+  })
+
+  afterAll(async () => {
+    await muster?.stop()
+    await plane?.stop()
+  })
+
+  const bundles = async () => {
+    const all = await Promise.all(
+      CONFIGURATIONS.map(kind => plane.kubectl.json<WebhookConfiguration>(['get', kind, 'muster'])),
+    )
+    return all.flatMap(({ webhooks }) => webhooks.map(({ clientConfig }) => clientConfig.caBundle))
+  }
+  const secret = () =>
+    plane.kubectl.json<KubeObject & { data: Record<string, string> }>([
+      'get',
+      'secret',
+      'muster-tls',
+      '-n',
+      'muster-system',
+    ])
+  const versions = async () => {
+    const kinds = 'deploy,svc,sa,cm,role,rolebinding,pdb,networkpolicy'
+    const namespaced = await plane.kubectl.json<{ items: KubeObject[] }>(['get', kinds, '-n', 'muster-system'])
+    const wide = await plane.kubectl.json<{ items: KubeObject[] }>([
+      ...['get', 'crd,clusterrole,clusterrolebinding,mutatingwebhookconfiguration,validatingwebhookconfiguration,ns'],
+    ])
+    const ours = wide.items.filter(({ metadata }) => /^muster|\.muster\.dev$/.test(metadata.name ?? ''))
+    // A Deployment's status moves on its own; its generation moves only with what was applied.
+    return [...namespaced.items, ...ours]
+      .filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt' && metadata.name !== 'default')
+      .map(({ kind, metadata }) => {
+        const settled = kind === 'Deployment' || kind === 'CustomResourceDefinition' || kind === 'PodDisruptionBudget'
+        return `${kind}/${metadata.name}: ${settled ? metadata.generation : metadata.resourceVersion}`
+      })
+      .sort()
+  }
+
+  it('is one command, and the same command again changes nothing', async () => {
+    await plane.kubectl(['apply', '-k', 'manifests/'])
+    await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
+    const before = await versions()
+    expect(before.length).toBeGreaterThan(12)
+    await plane.kubectl(['apply', '-k', 'manifests/'])
+    expect(await versions()).toEqual(before)
+    const { stdout } = await plane.kubectl(['diff', '-k', 'manifests/'])
+    expect(stdout).toBe('')
+  })
+
+  it('makes the certificates, shares them in a Secret and has the API server trust them', async () => {
+    muster = await Muster.install(plane)
+    const { data } = await secret()
+    expect(Object.keys(data).sort()).toEqual(['ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
+    expect(await bundles()).toEqual([data['ca.crt'], data['ca.crt']])
+    expect(muster.log()).not.toContain('PRIVATE KEY')
+  })
+
+  it('writes the bundle again when somebody wipes it', async () => {
+    const { data } = await secret()
+    const wipe = JSON.stringify([{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }])
+    await plane.kubectl(['patch', 'mutatingwebhookconfiguration', 'muster', '--type=json', '-p', wipe])
+    await eventually('the bundle is back', async () => {
+      expect(await bundles()).toEqual([data['ca.crt'], data['ca.crt']])
+      return true
+    })
+    await eventually('pods are gated again', () => tryPod('after-wipe'))
+  })
+
+  it('serves a new certificate as soon as it is in the Secret, without a restart', async () => {
+    const before = await servedFingerprint(muster.port)
+    const authority = await issueAuthority(Date.now())
+    const leaf = await issueLeaf(authority, SERVING_NAMES, Date.now())
+    const encode = (text: string) => Buffer.from(text).toString('base64')
+    const data = {
+      'ca.crt': encode(authority.certificate),
+      'ca.key': encode(authority.key),
+      'tls.crt': encode(leaf.certificate),
+      'tls.key': encode(leaf.key),
+    }
+    await plane.kubectl(['patch', 'secret', 'muster-tls', '-n', 'muster-system', '-p', JSON.stringify({ data })])
+    await eventually('the new one is served', async () => (await servedFingerprint(muster.port)) !== before)
+    await eventually('the new CA is trusted', async () => {
+      expect(await bundles()).toEqual([data['ca.crt'], data['ca.crt']])
+      return true
+    })
+    await eventually('pods are gated', () => tryPod('after-swap'))
+  })
+
+  it('keeps serving when the Secret is spoiled, and makes it whole again', async () => {
+    const served = await servedFingerprint(muster.port)
+    const data = { 'tls.crt': Buffer.from('nonsense').toString('base64') }
+    await plane.kubectl(['patch', 'secret', 'muster-tls', '-n', 'muster-system', '-p', JSON.stringify({ data })])
+    await eventually('the refusal is logged', () => muster.log().includes('new certificate refused'))
+    expect(await servedFingerprint(muster.port)).toBe(served)
+    expect(await tryPod('after-spoil')).toBe(true)
+  })
+
+  it('runs with the rights of its own ServiceAccount and no others', async () => {
+    expect(muster.log()).toContain('"self":"system:serviceaccount:muster-system:muster"')
+    expect(muster.log()).not.toContain('is forbidden')
+    const who = { as: 'system:serviceaccount:muster-system:muster' }
+    const mayNot = [
+      ['create', 'pods', '-n', 'ml'],
+      ['get', 'secrets', '-n', 'ml'],
+      ['update', 'pods', '-n', 'ml'],
+      ['delete', 'namespaces'],
+      ['delete', 'mutatingwebhookconfigurations/muster'],
+      ['patch', 'mutatingwebhookconfigurations/other'],
+    ]
+    for (const question of mayNot) {
+      const { stdout } = await plane.kubectl(['auth', 'can-i', ...question], { ...who, expectFailure: true })
+      expect(`${question.join(' ')}: ${stdout.trim()}`).toBe(`${question.join(' ')}: no`)
+    }
+  })
+
+  async function tryPod(name: string): Promise<boolean> {
+    const pod = queuedPod({ namespace: 'ml', name })
+    const { stdout } = await plane.kubectl(['create', '-f', '-', '--dry-run=server', '-o', 'json'], { stdin: pod })
+    return stdout.includes('kueue.x-k8s.io/admission')
+  }
+})
+
+function servedFingerprint(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256)
+      socket.destroy()
+    })
+    socket.on('error', reject)
+  })
+}

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
+import { parseConfiguration } from '../../src/config/load.ts'
+import { configurationKeys } from '../../src/config/schema.ts'
+import { REASONS } from '../../src/reconciler/reasons.ts'
+import { createMetrics } from '../../src/server/metrics.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+/** Cells of the table rows whose first cell is code; further tables that explain other things have none. */
+function rows(markdown: string): readonly (readonly string[])[] {
+  return markdown
+    .split('\n')
+    .filter(line => line.startsWith('| `'))
+    .map(line =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map(cell => cell.trim()),
+    )
+}
+
+const firstCode = (cells: readonly string[]): string => /^`([^`]+)`/.exec(cells[0] ?? '')?.[1] ?? ''
+
+function section(markdown: string, heading: string): string {
+  const start = markdown.indexOf(`\n## ${heading}\n`)
+  expect(start, heading).toBeGreaterThanOrEqual(0)
+  const end = markdown.indexOf('\n## ', start + 1)
+  return markdown.slice(start, end < 0 ? undefined : end)
+}
+
+describe('docs/configuration.md', () => {
+  const page = read('docs/configuration.md')
+
+  it('has every key of the schema, and no other', () => {
+    const selectors = /\.(matchLabels|matchExpressions)\b/
+    const keys = configurationKeys().filter(key => !selectors.test(key))
+    expect(rows(section(page, 'Keys')).map(firstCode)).toEqual(keys)
+  })
+
+  it('shows the defaults', () => {
+    const example = /```yaml\n([\s\S]+?)```/.exec(section(page, 'The defaults'))?.[1] ?? ''
+    expect(parseConfiguration(example, 'docs/configuration.md')).toEqual({
+      configuration: DEFAULT_CONFIGURATION,
+      warnings: [],
+    })
+  })
+})
+
+describe('docs/flags.md', () => {
+  const page = read('docs/flags.md')
+
+  it.each(COMMANDS.map(command => [command.name, command] as const))('has the flags of muster %s', (name, command) => {
+    const documented = rows(section(page, `muster ${name}`)).map(firstCode)
+    const actual = command.flags.map(flag =>
+      flag.value === undefined ? `--${flag.name}` : `--${flag.name} ${flag.value}`,
+    )
+    expect(documented.filter(flag => flag !== '--help')).toEqual(actual)
+  })
+
+  it('has their defaults', () => {
+    for (const command of COMMANDS) {
+      const defaults = new Map(rows(section(page, `muster ${command.name}`)).map(cells => [firstCode(cells), cells[1]]))
+      for (const { name, value, default: fallback } of command.flags) {
+        if (fallback !== undefined) expect(defaults.get(`--${name} ${value}`), name).toBe(fallback)
+      }
+    }
+  })
+})
+
+describe('docs/metrics.md', () => {
+  it('has every metric with its type and labels, and no other', async () => {
+    const { registry } = createMetrics({ version: 'test', processMetrics: false })
+    const actual = registry.getMetricsAsArray().map(metric => {
+      const labels = 'labelNames' in metric ? (metric.labelNames as readonly string[]) : []
+      return [metric.name, String(metric.type), labels.map(label => `\`${label}\``).join(', ')]
+    })
+    const before = read('docs/metrics.md').split('\n## ')[0] ?? ''
+    const documented = rows(before).map(cells => [firstCode(cells), cells[1], cells[2]])
+    expect(documented).toEqual(actual)
+  })
+})
+
+describe('reasons', () => {
+  it.each(['docs/reasons.md', 'README.md'])('are all explained in %s, in their order', file => {
+    const documented = rows(read(file)).map(firstCode)
+    expect(documented).toEqual([...REASONS])
+  })
+})
+
+describe('links', () => {
+  const pages = [
+    'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.md'))
+      .map(file => join('docs', file)),
+  ]
+
+  it.each(pages)('of %s lead to files that exist', page => {
+    const targets = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target)
+    for (const target of targets) {
+      expect(() => readdirOrRead(join(root, dirname(page), target)), target).not.toThrow()
+    }
+  })
+})
+
+function readdirOrRead(path: string): void {
+  if (path.endsWith('/')) readdirSync(path)
+  else readFileSync(path)
+}

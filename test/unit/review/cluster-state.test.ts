@@ -1,0 +1,133 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import type { ReviewOptions } from '../../../src/review/review.ts'
+import { file, job, path, pod, QUEUE, results, review, stdinOf } from './fixtures.ts'
+
+describe('the cluster state', () => {
+  const config = {
+    ...DEFAULT_CONFIGURATION,
+    integrations: {
+      ...DEFAULT_CONFIGURATION.integrations,
+      podOptions: { namespaceSelector: { matchLabels: { batch: 'yes' } }, podSelector: {} },
+    },
+  }
+  const gates = async (object: unknown, state: readonly unknown[], options: Partial<ReviewOptions> = {}) => {
+    const clusterState = [file('state.json', { apiVersion: 'v1', kind: 'List', items: state })]
+    const [result] = results(await review([file('subject.json', object)], { clusterState, ...options }))
+    return result?.allowed ? result.patch.length > 0 : result?.errors[0]?.detail
+  }
+  const namespace = (name: string, labels = {}) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
+  const owner = (metadata: Record<string, unknown>) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata })
+
+  it('gives namespaces their labels; others have only their name', async () => {
+    expect(await gates(pod(), [namespace('default', { batch: 'yes' })], { config })).toBe(true)
+    expect(await gates(pod(), [namespace('other', { batch: 'yes' })], { config })).toBe(false)
+    const named = { matchLabels: { 'kubernetes.io/metadata.name': 'default' } }
+    const byName = {
+      ...config,
+      integrations: {
+        ...config.integrations,
+        podOptions: { ...config.integrations.podOptions, namespaceSelector: named },
+      },
+    }
+    expect(await gates(pod(), [], { config: byName })).toBe(true)
+    expect(await gates(pod(), [namespace('default', { 'kubernetes.io/metadata.name': 'x' })], { config: byName })).toBe(
+      true,
+    )
+  })
+
+  it('gives owners, by kind and name in the namespace', async () => {
+    const child = pod({ ownerReferences: [job] })
+    const queued = { name: 'train', namespace: 'default', uid: 'job-1', labels: { [QUEUE]: 'q' } }
+    expect(await gates(child, [])).toContain('workload owner not found')
+    expect(await gates(child, [owner({ ...queued, namespace: 'elsewhere' })])).toContain('workload owner not found')
+    expect(await gates(child, [owner(queued)])).toBe(false)
+    expect(await gates(child, [owner({ ...queued, labels: null })])).toBe(true)
+    expect(await gates(child, [owner({ ...queued, uid: 'job-0' })])).toBe(true)
+    expect(await gates(child, [owner({ ...queued, uid: undefined, namespace: undefined })])).toBe(false)
+    expect(await gates(child, [{ ...owner(queued), apiVersion: 'batch/v1beta1' }])).toBe(false)
+  })
+
+  it('gives a LocalQueue named default', async () => {
+    const queue = (metadata: object) => ({ apiVersion: 'kueue.x-k8s.io/v1beta2', kind: 'LocalQueue', metadata })
+    const plain = pod({ labels: {} })
+    expect(await gates(plain, [])).toBe(false)
+    expect(await gates(plain, [queue({ name: 'default', namespace: 'default' })])).toBe(true)
+    expect(await gates(plain, [queue({ name: 'default', namespace: 'other' })])).toBe(false)
+    expect(await gates(plain, [queue({ name: 'other', namespace: 'default' })])).toBe(false)
+  })
+
+  it('is not in the reviewed files', async () => {
+    const input = file('with-owner.json', {
+      apiVersion: 'v1',
+      kind: 'List',
+      items: [owner({ name: 'train', uid: 'job-1' }), pod({ ownerReferences: [job] })],
+    })
+    expect(results(await review([input])).map(({ allowed }) => allowed)).toEqual([true, false])
+  })
+
+  it.each([
+    ['no object', 'text\n', '1:1: is no object'],
+    [
+      'no name',
+      'apiVersion: v1\nkind: Namespace\nmetadata: {labels: {a: b}}\n',
+      '1:1: the object has no metadata.name',
+    ],
+    [
+      'labels that are no texts',
+      '# c\napiVersion: v1\nkind: Namespace\nmetadata: {name: a, labels: {a: 1}}\n',
+      '2:1: metadata.labels',
+    ],
+    ['a broken document', 'a: [\n', '2:1: is not valid YAML'],
+  ])('with %s ends the review before it starts', async (_what, text, message) => {
+    const report = await review([file('fine.json', pod())], { clusterState: [file('broken.yaml', text)] })
+    expect(report.reviewed).toEqual([])
+    expect(report.unreadable.map(each => `${each.line}:${each.column}: ${each.message}`)[0]).toContain(message)
+  })
+})
+
+describe('files', () => {
+  it('in folders are read to the bottom, sorted by path', async () => {
+    const root = path('tree')
+    mkdirSync(join(root, 'b/c'), { recursive: true })
+    for (const name of ['z.yaml', 'b/c/m.json', 'a.yml', 'notes.txt']) {
+      writeFileSync(
+        join(root, name),
+        name === 'notes.txt' ? '{' : JSON.stringify(pod({ name: name.replaceAll(/\W/g, '-') })),
+      )
+    }
+    symlinkSync(root, join(root, 'b/loop.yaml'))
+    symlinkSync(join(root, 'z.yaml'), join(root, 'b/link.yaml'))
+    expect(results(await review([root])).map(({ name }) => name)).toEqual(['a-yml', 'b-c-m-json', 'z-yaml', 'z-yaml'])
+  })
+
+  it('that cannot be read are named, and the others are reviewed', async () => {
+    mkdirSync(path('empty'), { recursive: true })
+    writeFileSync(path('latin1.yaml'), Buffer.from([0x61, 0x3a, 0xe9]))
+    const report = await review([path('missing'), path('empty'), path('latin1.yaml'), file('last.json', pod())])
+    expect(report.unreadable).toEqual([
+      { file: path('missing'), line: 0, column: 0, message: 'cannot be read: there is no such file or folder' },
+      { file: path('empty'), line: 0, column: 0, message: 'the folder holds no .yaml, .yml or .json file' },
+      { file: path('latin1.yaml'), line: 0, column: 0, message: 'is not UTF-8 text' },
+    ])
+    expect(results(report)).toMatchObject([{ allowed: true }])
+  })
+
+  it('without any object are an error', async () => {
+    const { unreadable } = await review([file('comment.yaml', '# nothing\n')])
+    expect(unreadable).toMatchObject([
+      { file: path('comment.yaml'), message: 'nothing to review: there is no object in it' },
+    ])
+  })
+
+  it('may come through standard input', async () => {
+    const stdin = stdinOf(`${JSON.stringify(pod())}\n{"kind":"Pod"}`)
+    const report = await review(['-'], { stdin })
+    expect(results(report)).toMatchObject([{ source: { file: '-', document: 1, line: 1 } }])
+    expect(report.unreadable).toMatchObject([
+      { file: '-', line: 2, column: 1, message: expect.stringContaining('no apiVersion') },
+    ])
+  })
+})
