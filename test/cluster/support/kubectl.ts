@@ -12,6 +12,7 @@ export interface KubectlOptions {
   /** Somebody else's credentials instead of the administrator's. */
   readonly kubeconfig?: string
   readonly timeoutMs?: number
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface KubectlResult {
@@ -39,6 +40,7 @@ export function createKubectl(program: string, adminKubeconfig: string): Kubectl
         PATH: process.env.PATH,
         HOME: dirname(adminKubeconfig),
         KUBECONFIG: options.kubeconfig ?? adminKubeconfig,
+        ...options.env,
       },
     })
     const failed = result.code !== 0
