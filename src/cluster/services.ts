@@ -92,7 +92,7 @@ export class ClusterServices {
       identity,
       onStarted: () => {
         metrics.leader.set(1)
-        this.#reconciler.resync()
+        this.#reconciler.resync().catch(error => log.warn({ err: error }, 'leading, but the caches could not be read'))
       },
       onStopped: () => metrics.leader.set(0),
     })

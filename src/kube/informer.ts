@@ -97,6 +97,16 @@ export class Informer<T extends KubeObject> {
     await new Promise<void>((resolve, reject) => this.#waiting.add({ resolve, reject }))
   }
 
+  /**
+   * Resolves when the store holds at least what the API server held when this was called. A watch may lag; whoever
+   * takes over from somebody else must not decide on what was true before the other's last write.
+   */
+  async refresh(): Promise<void> {
+    if (this.#stopping.signal.aborted) throw stoppedTooEarly()
+    this.#reflector.refresh()
+    await new Promise<void>((resolve, reject) => this.#waiting.add({ resolve, reject }))
+  }
+
   /** Monotonic time of the last page, event or bookmark: what a liveness check should look at. */
   get lastProgressAt(): number {
     return this.#lastProgressAt

@@ -54,6 +54,7 @@ export class Reflector<T extends KubeObject> {
   /** Where the watch goes on. `undefined`: the whole state must be read first. */
   #resumeFrom: string | undefined
   #relistReason = 'start'
+  #attempt = new AbortController()
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options
@@ -73,15 +74,25 @@ export class Reflector<T extends KubeObject> {
     const { clock, log, resource } = this.#options
     while (!signal.aborted) {
       let delay: number
+      const attempt = new AbortController()
+      this.#attempt = attempt
+      const either = AbortSignal.any([signal, attempt.signal])
       try {
-        delay = this.#resumeFrom === undefined ? await this.#synchronise(signal) : await this.#resume(signal)
+        delay = this.#resumeFrom === undefined ? await this.#synchronise(either) : await this.#resume(either)
       } catch (error) {
         if (signal.aborted) return
+        if (attempt.signal.aborted) continue
         delay = this.#failed(error)
         log.warn({ err: error, resource: resource.plural, retryInMs: Math.round(delay) }, 'list or watch interrupted')
       }
-      if (delay > 0) await sleep(clock, delay, signal)
+      if (delay > 0) await sleep(clock, delay, either)
     }
+  }
+
+  /** Reads everything again, now. When `onSynced` is called next, nothing in the store is older than this moment. */
+  refresh(): void {
+    this.#forget('refresh')
+    this.#attempt.abort()
   }
 
   async #synchronise(signal: AbortSignal): Promise<number> {

@@ -57,6 +57,7 @@ function decideFor(unit: Unit, now: string): Decision {
   }
   const adoption = adopt(unit, workload)
   if (adoption.length > 0) return { actions: adoption, standings: [] }
+  if (isTrue(workload, 'Evicted') || workload.spec.active === false) return evicted(unit, workload, now)
   return isAdmitted(workload) ? admitted(unit, workload, now) : waiting(unit, workload)
 }
 
@@ -109,7 +110,6 @@ function admitted(unit: Unit, workload: Workload, now: string): Decision {
   const queue = workload.status?.admission?.clusterQueue ?? workload.spec.queueName
   const lifted = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
   const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
-  const shapes = 'its shape is none of those that were admitted; delete it, or give it the shape of the pod it replaces'
   return {
     actions: [
       ...lift.map((pod): Action => ({ kind: 'LiftGate', pod: targetOf(pod) })),
@@ -123,12 +123,15 @@ function admitted(unit: Unit, workload: Workload, now: string): Decision {
         reason: 'ForeignGates' as const,
         note: `still held by ${is.foreignGates(pod).join(', ')}`,
       })),
-      ...tell(excess, 'ExcessPod', `group ${unit.name} has all its pods already; this one is deleted`),
-      ...tell(unknownRole, 'InvalidGroup', shapes),
+      ...tell(excess, 'ExcessPod', tooMany(unit)),
+      ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
       ...tell(vacant > 0 ? unit.pods.filter(is.isFailed) : [], 'WaitingForReplacement', replacementNote(vacant)),
     ],
   }
 }
+
+const tooMany = (unit: Unit): string => `group ${unit.name} has all its pods already; this one is deleted`
+const WRONG_SHAPE = 'its shape is none of those of its group; delete it, or give it the shape of the pod it replaces'
 
 /** Pods of a group that fail are not restarted by us: the condition tells whoever can that a place is vacant. */
 function replacementCondition(workload: Workload, vacant: number): readonly ConditionChange[] {
@@ -143,19 +146,57 @@ function replacementNote(vacant: number): string {
   return `${pods} failed or been deleted; create as many of the same shape, or delete the group`
 }
 
+/** Not admitted: gated pods are told why, and those that are too many for the group are sent away already now. */
 function waiting(unit: Unit, workload: Workload): Decision {
-  const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
-  const evicted = isTrue(workload, 'Evicted') || workload.spec.active === false
-  if (evicted) {
-    const running = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
-    const why = condition(workload, 'Evicted')?.message ?? `Workload ${workload.metadata.name} was deactivated`
-    const stop = evict(running, why)
-    return { actions: stop.actions, standings: [...stop.standings, ...tell(gated, 'Evicted', why)] }
-  }
+  const { excess, unknownRole } = seat(unit, workload)
+  const settled = new Set([...excess, ...unknownRole])
+  const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod) && !settled.has(pod))
   const reserved = condition(workload, 'QuotaReserved')
-  if (reserved === undefined) return { actions: [], standings: [] }
-  const reason = REASONS.find(known => known === reserved.reason) ?? 'WaitingForAdmission'
-  return { actions: [], standings: tell(gated, reason, reserved.message) }
+  const reason = REASONS.find(known => known === reserved?.reason) ?? 'WaitingForAdmission'
+  return {
+    actions: excess.map(pod => ({ kind: 'DeletePod', pod: targetOf(pod) })),
+    standings: [
+      ...(reserved === undefined ? [] : tell(gated, reason, reserved.message)),
+      ...tell(excess, 'ExcessPod', tooMany(unit)),
+      ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
+    ],
+  }
+}
+
+/**
+ * Admission taken back, by an administrator (`active: false`) or by whoever set the condition. First the pods stop,
+ * then the quota is given back; a Workload that is still active then waits in its old place for another admission.
+ */
+function evicted(unit: Unit, workload: Workload, now: string): Decision {
+  const off = workload.spec.active === false
+  const why = off
+    ? `Workload ${workload.metadata.name} was deactivated`
+    : (condition(workload, 'Evicted')?.message ?? '')
+  const running = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
+  const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
+  const standings = tell([...running.filter(pod => !is.isDeleting(pod)), ...gated], 'Evicted', why)
+  const told: readonly ConditionChange[] = off
+    ? [{ type: 'Evicted', status: 'True', reason: 'Deactivated', message: why }]
+    : []
+  if (running.length > 0) {
+    const { actions } = evict(running, why)
+    return { actions: [...setConditions(workload, told, now), ...actions], standings }
+  }
+  const released: readonly ConditionChange[] = [
+    ...told,
+    ...withdrawn(workload, 'QuotaReserved', why),
+    ...withdrawn(workload, 'Admitted', why),
+    ...(off ? [] : [{ type: 'Evicted', status: 'False', reason: 'Requeued', message: `waits again; ${why}` } as const]),
+  ]
+  return { actions: setConditions(workload, released, now, null), standings: off ? standings : [] }
+}
+
+function withdrawn(
+  workload: Workload,
+  type: 'QuotaReserved' | 'Admitted',
+  message: string,
+): readonly ConditionChange[] {
+  return isTrue(workload, type) ? [{ type, status: 'False', reason: 'Evicted', message }] : []
 }
 
 /** A pod that came later owns the Workload as well: else the garbage collector takes it when the first ones go. */
@@ -170,11 +211,23 @@ function adopt(unit: Unit, workload: Workload): readonly Action[] {
   return [{ kind: 'AddOwners', workload: targetOf(workload), resourceVersion, ownerReferences }]
 }
 
-function setConditions(workload: Workload, changes: readonly ConditionChange[], now: string): readonly Action[] {
+function setConditions(
+  workload: Workload,
+  changes: readonly ConditionChange[],
+  now: string,
+  admission?: null,
+): readonly Action[] {
   const conditions = withConditions(workload, changes, now)
   if (conditions === undefined) return []
   const resourceVersion = workload.metadata.resourceVersion ?? ''
-  return [{ kind: 'SetStatus', workload: targetOf(workload), resourceVersion, status: { conditions } }]
+  return [
+    {
+      kind: 'SetStatus',
+      workload: targetOf(workload),
+      resourceVersion,
+      status: { conditions, ...(admission === null && { admission }) },
+    },
+  ]
 }
 
 function release(workload: Workload): readonly Action[] {

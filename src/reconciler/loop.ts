@@ -47,6 +47,9 @@ export class Reconciler {
   readonly #engine: BuiltinEngine
   readonly #standings: Standings
   readonly #memory: Memory
+  /** The caches are no older than our leadership. */
+  #current = false
+  #turn = 0
 
   constructor(deps: ReconcilerDeps) {
     const { api, clock, random, log } = deps
@@ -101,8 +104,16 @@ export class Reconciler {
     await Promise.all([this.#pods.stop(), this.#workloads.stop()])
   }
 
-  /** A new leader looks at everything once: what changed under its predecessor may have gone undecided. */
-  resync(): void {
+  /**
+   * For a new leader. Its caches may lag behind the last writes of its predecessor, so they are read again before
+   * anything is decided; then everything is looked at once, since it may have changed and gone undecided.
+   */
+  async resync(): Promise<void> {
+    this.#current = false
+    const turn = ++this.#turn
+    await Promise.all([this.#pods.refresh(), this.#workloads.refresh()])
+    if (turn !== this.#turn) return
+    this.#current = true
     for (const pod of this.#pods.values()) this.#queue.add(unitKeyOf(pod))
     for (const workload of this.#workloads.values()) {
       this.#queue.add(unitKeyOfWorkload(workload))
@@ -112,7 +123,7 @@ export class Reconciler {
 
   async #reconcile(key: string): Promise<'done'> {
     const { clock, metrics, isLeader } = this.#deps
-    if (!isLeader()) return 'done'
+    if (!isLeader() || !this.#current) return 'done'
     const started = clock.monotonic()
     const [kind = ''] = key.split('/')
     try {

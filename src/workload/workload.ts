@@ -23,7 +23,8 @@ export interface WorkloadStatus {
   /** How many pods the podSets have together: a printer column cannot add. */
   readonly pods?: number
   readonly conditions?: readonly Condition[]
-  readonly admission?: Admission
+  /** Null takes it away in a merge patch. */
+  readonly admission?: Admission | null
 }
 
 export interface Admission {

@@ -1,3 +1,4 @@
+import type { Reason } from '../../reconciler/reasons.ts'
 import { condition, isTrue, QUEUE_ORDER, type Workload } from '../../workload/workload.ts'
 import { type Amounts, add, subtract, workloadRequests } from './requests.ts'
 
@@ -22,6 +23,9 @@ interface Queue {
   readonly usage: Map<string, bigint>
   holders: number
 }
+
+/** What the engine says to those who wait. Anything else, or nothing, is what somebody said before their turn came. */
+const TOLD: ReadonlySet<string | undefined> = new Set<Reason>(['OverQueueLimits', 'WaitingForAdmission'])
 
 /**
  * Who waits and who holds what in every queue, kept up to date Workload by Workload, so that an event costs the
@@ -48,7 +52,7 @@ export class Ledger {
       queue.holders += 1
     } else {
       queue.pending.splice(position(queue.pending, entry), 0, entry)
-      if (condition(workload, 'QuotaReserved') === undefined) queue.untold.add(key)
+      if (!TOLD.has(condition(workload, 'QuotaReserved')?.reason)) queue.untold.add(key)
     }
     return [...new Set([...touched, entry.queue])]
   }

@@ -294,6 +294,65 @@ describe('a group', () => {
   })
 })
 
+describe('a Workload that loses its admission', () => {
+  const pods = gang(3)
+  const off = (workload: Workload): Workload => ({ ...workload, spec: { ...workload.spec, active: false } })
+  const conditionsAfter = (unit: Unit) => {
+    const action = decide(unit, NOW).actions.find(({ kind }) => kind === 'SetStatus')
+    if (action?.kind !== 'SetStatus') throw new Error('no status')
+    return Object.fromEntries((action.status.conditions ?? []).map(({ type, status }) => [type, status]))
+  }
+
+  it('stops what runs and tells every pod why', () => {
+    const unit = group([running(0), running(1), member(2)], off(workloadOf(pods, ADMITTED)))
+    expect(kinds(unit)).toEqual(['SetStatus', 'DeletePod', 'DeletePod'])
+    expect(conditionsAfter(unit)).toEqual({ QuotaReserved: 'True', Admitted: 'True', Evicted: 'True' })
+    expect(reasons(unit)).toEqual(['gang-0: Evicted', 'gang-1: Evicted', 'gang-2: Evicted'])
+  })
+
+  it('keeps its quota until the last pod has stopped', () => {
+    const stopping = running(0, { deleting: 30 })
+    const workload = off(
+      workloadOf(pods, [...ADMITTED, holds('Evicted', 'Deactivated', 'Workload gang was deactivated')]),
+    )
+    expect(kinds(group([stopping, member(1)], workload))).toEqual([])
+    const after = group([member(1), member(2)], workload)
+    expect(conditionsAfter(after)).toEqual({ QuotaReserved: 'False', Admitted: 'False', Evicted: 'True' })
+    expect(decide(after, NOW).actions).toMatchObject([{ status: { admission: null } }])
+  })
+
+  it('waits again when it is active, and writes nothing more while it is not', () => {
+    const withdrawn = { ...holds('QuotaReserved', 'Evicted', 'why'), status: 'False' as const }
+    const refused = { ...holds('Admitted', 'Evicted', 'why'), status: 'False' as const }
+    const gone = [withdrawn, refused, holds('Evicted', 'Deactivated', 'Workload gang was deactivated')]
+    expect(kinds(group(gang(3), off(workloadOf(pods, gone))))).toEqual([])
+    expect(conditionsAfter(group(gang(3), workloadOf(pods, gone)))).toMatchObject({ Evicted: 'False' })
+  })
+})
+
+describe('a group with more pods than it declares', () => {
+  it('sends the newest away before it is admitted, and tells it', () => {
+    const pods = gang(3)
+    const reserved = { ...holds('QuotaReserved', 'OverQueueLimits', 'full'), status: 'False' as const }
+    const workload = workloadOf(pods, [reserved])
+    const owners = [
+      ...(workload.metadata.ownerReferences ?? []),
+      { apiVersion: 'v1', kind: 'Pod', name: 'gang-3', uid: 'uid-gang-3' },
+    ]
+    const unit = group([...pods, member(3)], {
+      ...workload,
+      metadata: { ...workload.metadata, ownerReferences: owners },
+    })
+    expect(decide(unit, NOW).actions).toMatchObject([{ kind: 'DeletePod', pod: { name: 'gang-3' } }])
+    expect(reasons(unit)).toEqual([
+      'gang-0: OverQueueLimits',
+      'gang-1: OverQueueLimits',
+      'gang-2: OverQueueLimits',
+      'gang-3: ExcessPod',
+    ])
+  })
+})
+
 describe('a group in the dialect of KEP-976', () => {
   const kep = (name: string, role: string | undefined, annotations: Record<string, string>): Pod => {
     const pod = managedPod({ name, group: 'gang', annotations })
