@@ -12,6 +12,7 @@ import { MANAGED } from '../names.ts'
 import type { Workload } from '../workload/workload.ts'
 import type { Action } from './actions.ts'
 import { decide } from './decide.ts'
+import { type Lane, Lanes } from './lanes.ts'
 import { type Memory, perform, type Result } from './perform.ts'
 import { byAge, isGated } from './pod-state.ts'
 import { Standings } from './standings.ts'
@@ -36,7 +37,9 @@ export interface ReconcilerMetrics {
   waiting(reason: string, pods: number): void
 }
 
-const WORKERS = 16
+/** More workers than writes: a group that waits for its writes must not keep other units from being decided. */
+const WORKERS = 32
+const WRITES = 16
 
 /** Watches pods and Workloads and turns every change into one decision for the unit or the queue it concerns. */
 export class Reconciler {
@@ -47,6 +50,7 @@ export class Reconciler {
   readonly #engine: BuiltinEngine
   readonly #standings: Standings
   readonly #memory: Memory
+  readonly #lanes = new Lanes(WRITES)
   /** The caches are no older than our leadership. */
   #current = false
   #turn = 0
@@ -164,10 +168,10 @@ export class Reconciler {
   }
 
   async #perform(action: Action): Promise<void> {
-    const { api, metrics, log } = this.#deps
-    if (!this.#deps.isLeader()) return
+    const { metrics, log } = this.#deps
     try {
-      const result = await perform(action, api, this.#memory)
+      const result = await this.#lanes.run(laneOf(action), () => this.#performIfLeader(action))
+      if (result === undefined) return
       metrics.acted(action.kind, result.kind)
       log.debug({ action: action.kind, ...subject(action), result: result.kind }, 'acted')
       if (action.kind === 'LiftGate' && result.kind === 'done') this.#lifted(action.pod)
@@ -176,6 +180,11 @@ export class Reconciler {
       metrics.acted(action.kind, 'error')
       throw error
     }
+  }
+
+  /** Asked when its turn has come, not when it was queued: leadership may have ended in between. */
+  async #performIfLeader(action: Action): Promise<Result | undefined> {
+    return this.#deps.isLeader() ? await perform(action, this.#deps.api, this.#memory) : undefined
   }
 
   #lifted({ namespace, name }: { namespace: string; name: string }): void {
@@ -201,6 +210,11 @@ export class Reconciler {
   #timestamp(): string {
     return new Date(this.#deps.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
   }
+}
+
+function laneOf({ kind }: Action): Lane {
+  if (kind === 'LiftGate' || kind === 'RemoveFinalizer') return 0
+  return kind === 'ReleaseWorkload' || kind === 'AddOwners' ? 2 : 1
 }
 
 function subject(action: Action): { namespace?: string; name?: string } {

@@ -11,6 +11,10 @@ import { eventually } from './wait.ts'
 
 const ROOT = new URL('../../..', import.meta.url).pathname
 
+export interface MusterOptions {
+  readonly logLevel?: string
+}
+
 /**
  * Muster installed by its own manifests and run as a process of its own, with a token of its own ServiceAccount: what
  * it may not do in a real cluster it may not do here. Only `clientConfig` differs, since no Service reaches it.
@@ -21,19 +25,27 @@ export class Muster {
   readonly logFile: string
   readonly #kubeconfig: string
   readonly #configFile: string
+  readonly #logLevel: string
   #child: ChildProcess | undefined
 
-  private constructor(ports: readonly number[], folder: string, kubeconfig: string, configFile: string) {
+  private constructor(
+    ports: readonly number[],
+    folder: string,
+    kubeconfig: string,
+    configFile: string,
+    options: MusterOptions,
+  ) {
     const [port = 0, healthPort = 0] = ports
     this.port = port
     this.healthPort = healthPort
     this.logFile = join(folder, 'muster.log')
     this.#kubeconfig = kubeconfig
     this.#configFile = configFile
+    this.#logLevel = options.logLevel ?? 'debug'
   }
 
   /** Applies the manifests and starts one replica; resolves when it is ready. */
-  static async install(plane: ControlPlane, config: object = {}): Promise<Muster> {
+  static async install(plane: ControlPlane, config: object = {}, options: MusterOptions = {}): Promise<Muster> {
     const ports = await freePorts(2)
     await plane.kubectl(['apply', '-f', '-'], { stdin: await manifestsFor(plane, ports[0] ?? 0) })
     await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
@@ -41,7 +53,7 @@ export class Muster {
     const configFile = join(plane.folder, 'muster.yaml')
     const head = { apiVersion: 'config.muster.dev/v1alpha1', kind: 'Configuration' }
     await writeFile(configFile, stringify({ ...head, ...config }))
-    const muster = new Muster(ports, plane.folder, kubeconfig, configFile)
+    const muster = new Muster(ports, plane.folder, kubeconfig, configFile, options)
     await muster.start()
     return muster
   }
@@ -52,7 +64,7 @@ export class Muster {
     const ports = ['--port', String(this.port), '--health-port', String(this.healthPort)]
     this.#child = spawn(
       process.execPath,
-      [join(ROOT, 'bin/muster.js'), ...args, ...ports, '--drain-seconds', '1', '--log-level', 'debug'],
+      [join(ROOT, 'bin/muster.js'), ...args, ...ports, '--drain-seconds', '1', '--log-level', this.#logLevel],
       { stdio: ['ignore', output, output] },
     )
     closeSync(output)
@@ -88,6 +100,10 @@ export class Muster {
       call.on('timeout', () => call.destroy(new Error('no answer within 5 s')))
       call.end()
     })
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0
   }
 
   log(): string {
