@@ -94,7 +94,10 @@ export class ClusterServices {
         metrics.leader.set(1)
         this.#reconciler.resync().catch(error => log.warn({ err: error }, 'leading, but the caches could not be read'))
       },
-      onStopped: () => metrics.leader.set(0),
+      onStopped: () => {
+        metrics.leader.set(0)
+        this.#reconciler.pause()
+      },
     })
     this.#reconciler = new Reconciler({
       ...ports,

@@ -206,14 +206,19 @@ export class Elector {
     if (this.holder !== identity) return
     const now = microTime(clock.now())
     const released = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now }
-    try {
-      // Stopping may have cut off a renewal that the server has carried out: only it knows the current version.
-      const current = await api.get<Lease>(LEASES, { namespace, name }, limits)
-      if (current.spec?.holderIdentity !== identity) return
-      const lease = { ...current, spec: { ...current.spec, ...released } }
-      this.#observe(await api.replace<Lease>(LEASES, { namespace, name }, lease, limits))
-    } catch (error) {
-      log.warn({ err: error, lease: name }, 'lease could not be released; the next leader waits until it expires')
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const current = await api.get<Lease>(LEASES, { namespace, name }, limits)
+        if (current.spec?.holderIdentity !== identity) return
+        const lease = { ...current, spec: { ...current.spec, ...released } }
+        this.#observe(await api.replace<Lease>(LEASES, { namespace, name }, lease, limits))
+        return
+      } catch (error) {
+        // Stopping cuts off a renewal that the server may still carry out, even between these two calls.
+        if (attempt < 3 && error instanceof ApiError && error.status === 409) continue
+        log.warn({ err: error, lease: name }, 'lease could not be released; the next leader waits until it expires')
+        return
+      }
     }
   }
 

@@ -63,9 +63,8 @@ function decideFor(unit: Unit, now: string): Decision {
 
 /** No Workload yet: make one if the unit is complete. Terminal pods without a Workload have nothing to wait for. */
 function withoutWorkload(unit: Unit): Decision {
-  if (unit.pods.every(is.isTerminal)) {
-    return { actions: unit.pods.filter(is.hasFinalizer).map(removeFinalizer), standings: [] }
-  }
+  const releases = unit.pods.filter(pod => is.isTerminal(pod) && is.hasFinalizer(pod)).map(removeFinalizer)
+  if (unit.pods.every(is.isTerminal)) return { actions: releases, standings: [] }
   if (unit.kind === 'single') {
     const [pod] = unit.pods
     if (pod === undefined || is.isDeleting(pod)) return { actions: [], standings: [] }
@@ -75,15 +74,15 @@ function withoutWorkload(unit: Unit): Decision {
   const members = unit.pods.filter(is.isRunnableOrSucceeded)
   const composition = composeGroup(unit.name, members)
   if ('workload' in composition) {
-    return { actions: [{ kind: 'CreateWorkload', workload: composition.workload }], standings: [] }
+    return { actions: [...releases, { kind: 'CreateWorkload', workload: composition.workload }], standings: [] }
   }
-  return { actions: [], standings: tell(members.filter(is.isGated), composition.reason, composition.note) }
+  return { actions: releases, standings: tell(members.filter(is.isGated), composition.reason, composition.note) }
 }
 
 /** An administrator deleted the Workload: what runs on its admission stops, and only then is its usage given back. */
 function workloadDeleted(unit: Unit, workload: Workload): Decision {
   const running = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
-  if (isAdmitted(workload) && running.length > 0)
+  if (isTrue(workload, 'QuotaReserved') && running.length > 0)
     return evict(running, `Workload ${workload.metadata.name} was deleted`)
   return { actions: release(workload), standings: [] }
 }
@@ -98,9 +97,11 @@ function evict(pods: readonly Pod[], note: string): Decision {
 
 function finished(unit: Unit, workload: Workload): Decision {
   const late = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
+  // Latecomers keep their finalizer: when the old pods are deleted, and the Workload with them, they begin a new group.
+  const done = unit.pods.filter(pod => !late.includes(pod))
   const note = `Workload ${workload.metadata.name} has finished and takes no more pods: delete this pod, or use another group name`
   return {
-    actions: [...unit.pods.filter(is.hasFinalizer).map(removeFinalizer), ...release(workload)],
+    actions: [...done.filter(is.hasFinalizer).map(removeFinalizer), ...release(workload)],
     standings: tell(late, 'Finished', note),
   }
 }

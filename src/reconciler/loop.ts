@@ -125,30 +125,36 @@ export class Reconciler {
     }
   }
 
-  async #reconcile(key: string): Promise<'done'> {
+  /** What is known ends with the leadership: until the next `resync` nothing is decided. */
+  pause(): void {
+    this.#current = false
+    this.#turn += 1
+  }
+
+  async #reconcile(key: string): Promise<'done' | 'retry'> {
     const { clock, metrics, isLeader } = this.#deps
     if (!isLeader() || !this.#current) return 'done'
     const started = clock.monotonic()
     const [kind = ''] = key.split('/')
     try {
-      await (kind === 'queue' ? this.#reconcileQueue(key) : this.#reconcileUnit(key))
+      const settled = await (kind === 'queue' ? this.#reconcileQueue(key) : this.#reconcileUnit(key))
       metrics.reconciled(kind, 'success', (clock.monotonic() - started) / 1000)
-      return 'done'
+      return settled ? 'done' : 'retry'
     } catch (error) {
       metrics.reconciled(kind, 'error', (clock.monotonic() - started) / 1000)
       throw error
     }
   }
 
-  async #reconcileQueue(key: string): Promise<void> {
-    await this.#performAll(this.#engine.decide(key.slice('queue/'.length), this.#timestamp()))
+  async #reconcileQueue(key: string): Promise<boolean> {
+    return await this.#performAll(this.#engine.decide(key.slice('queue/'.length), this.#timestamp()))
   }
 
-  async #reconcileUnit(key: string): Promise<void> {
+  async #reconcileUnit(key: string): Promise<boolean> {
     const unit = this.#unit(key)
     const { actions, standings } = decide(unit, this.#timestamp())
     this.#standings.tell(standings)
-    await this.#performAll(actions)
+    return await this.#performAll(actions)
   }
 
   #unit(key: string): Unit {
@@ -160,22 +166,27 @@ export class Reconciler {
     return { kind, namespace, name, pods, workload, orphans: workloads.filter(other => other !== workload) }
   }
 
-  /** All at once: the connection pool sets the pace, and a group's gates fall together. */
-  async #performAll(actions: readonly Action[]): Promise<void> {
+  /**
+   * All at once: the lanes set the pace, and a group's gates fall together. False when a write met an object that had
+   * changed: mostly the watch brings the news, but a conflict can also come without any (the API server gives up a
+   * contended patch, a quota is contended), so the unit is looked at again in any case.
+   */
+  async #performAll(actions: readonly Action[]): Promise<boolean> {
     const results = await Promise.allSettled(actions.map(action => this.#perform(action)))
-    const failed = results.find(result => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+    return results.every(result => result.status === 'fulfilled' && result.value)
   }
 
-  async #perform(action: Action): Promise<void> {
+  async #perform(action: Action): Promise<boolean> {
     const { metrics, log } = this.#deps
     try {
       const result = await this.#lanes.run(laneOf(action), () => this.#performIfLeader(action))
-      if (result === undefined) return
+      if (result === undefined) return true
       metrics.acted(action.kind, result.kind)
       log.debug({ action: action.kind, ...subject(action), result: result.kind }, 'acted')
       if (action.kind === 'LiftGate' && result.kind === 'done') this.#lifted(action.pod)
       if (result.kind === 'blocked') this.#blocked(action, result.message)
+      return result.kind === 'done'
     } catch (error) {
       metrics.acted(action.kind, 'error')
       throw error

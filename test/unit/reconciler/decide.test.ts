@@ -273,6 +273,13 @@ describe('a group', () => {
     })
   })
 
+  it('lets its pods go when it has finished, but not one that came too late', () => {
+    const workload = workloadOf(gang(3), [...ADMITTED, holds('Finished', 'Succeeded')])
+    const unit = group([...[0, 1, 2].map(index => running(index, { phase: 'Succeeded' })), member(3)], workload)
+    expect(kinds(unit)).toEqual(['RemoveFinalizer', 'RemoveFinalizer', 'RemoveFinalizer', 'ReleaseWorkload'])
+    expect(reasons(unit)).toEqual(['gang-3: Finished'])
+  })
+
   it('refuses to take over a Workload of the same name that is no group', () => {
     const other = workloadOf([managedPod({ name: 'other' })], ADMITTED)
     const unit = group(gang(3), { ...other, metadata: { ...other.metadata, name: 'gang' } })
@@ -319,6 +326,13 @@ describe('a Workload that loses its admission', () => {
     const after = group([member(1), member(2)], workload)
     expect(conditionsAfter(after)).toEqual({ QuotaReserved: 'False', Admitted: 'False', Evicted: 'True' })
     expect(decide(after, NOW).actions).toMatchObject([{ status: { admission: null } }])
+  })
+
+  it('keeps its quota until then also when it is deleted meanwhile', () => {
+    const workload = off(workloadOf(pods, ADMITTED))
+    const deleted = { ...workload, metadata: { ...workload.metadata, deletionTimestamp: NOW } }
+    expect(kinds(group([running(0, { deleting: 30 }), member(1)], deleted))).toEqual([])
+    expect(kinds(group([member(1)], deleted))).toEqual(['ReleaseWorkload'])
   })
 
   it('waits again when it is active, and writes nothing more while it is not', () => {
