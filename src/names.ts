@@ -42,3 +42,8 @@ export const SYSTEM_NAMESPACE = 'muster-system'
 export const SERVICE_NAME = 'muster'
 export const WEBHOOK_CONFIGURATION = 'muster'
 export const OFFLINE_IDENTITY = 'system:serviceaccount:muster-system:muster'
+
+/** The scheduling block of a Job, for API servers that do not know `spec.scheduling`. */
+export const SCHEDULING = 'muster.dev/scheduling'
+/** By which a parent leaves the PodGroup of a Job to the Job controller: the template in the parent's Workload. */
+export const GROUP_TEMPLATE_NAME = 'scheduling.k8s.io/group-template-name'

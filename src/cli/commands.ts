@@ -43,4 +43,21 @@ export const COMMANDS: readonly Command[] = [
     ],
     run: async flags => await (await import('./review.ts')).review(flags),
   },
+  {
+    name: 'build',
+    summary: 'the Workload and PodGroups that a Job or JobSet compiles to',
+    usage: 'muster build [FILE...] [-f FILE] [--kubernetes-version 1.36|1.37] [--uid UID] [-o yaml|json]',
+    flags: [
+      { name: 'filename', short: 'f', value: 'FILE', multiple: true, help: 'file or folder, "-" for standard input' },
+      { name: 'kubernetes-version', value: 'VERSION', default: '1.37', help: 'whose objects to print: 1.36 or 1.37' },
+      {
+        name: 'uid',
+        value: 'UID',
+        default: '00000000-0000-0000-0000-000000000000',
+        help: 'uid of objects that have none yet; names are made of it',
+      },
+      { name: 'output', short: 'o', value: 'FORMAT', default: 'yaml', help: 'yaml or json' },
+    ],
+    run: async flags => await (await import('./build.ts')).build(flags),
+  },
 ]

@@ -35,7 +35,7 @@ export function exitCode({ reviewed, unreadable, failures }: Report): number {
   return reviewed.every(({ result }) => result.allowed) ? EXIT.ok : EXIT.denied
 }
 
-function oneOf<T extends string>(flags: Parsed, name: string, choices: readonly T[]): T {
+export function oneOf<T extends string>(flags: Parsed, name: string, choices: readonly T[]): T {
   const text = flags.text(name)
   const choice = choices.find(each => each === text)
   if (choice !== undefined) return choice
@@ -78,7 +78,7 @@ async function readConfiguration(file: string | undefined): Promise<Configuratio
 }
 
 /** Whoever reads only the beginning, as `head` does, is not an error. */
-async function print(text: string): Promise<void> {
+export async function print(text: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const settle = (error?: Error | null): void => {
       if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') reject(error)

@@ -1,4 +1,5 @@
 import type { AdmissionRequest, GroupVersionKind, GroupVersionResource, Operation } from '../admission/review.ts'
+import { JOB_WEBHOOKS } from '../webhooks/jobs.ts'
 import { POD_WEBHOOKS } from '../webhooks/pods.ts'
 import type { Webhook } from '../webhooks/world.ts'
 
@@ -16,8 +17,10 @@ interface Rule {
   readonly subResources?: readonly string[]
 }
 
-/** By the path of the webhook. A test holds this against the webhook configurations in manifests/. */
-const POD_RULES: Readonly<Record<string, readonly Rule[] | undefined>> = {
+type Rules = Readonly<Record<string, readonly Rule[] | undefined>>
+
+/** By the path of the webhook. A test holds these against the webhook configurations in manifests/. */
+const POD_RULES: Rules = {
   '/mutate/pods': [{ operations: ['CREATE'] }],
   '/validate/pods': [
     { operations: ['CREATE', 'UPDATE'] },
@@ -25,12 +28,19 @@ const POD_RULES: Readonly<Record<string, readonly Rule[] | undefined>> = {
   ],
 }
 
+const WRITES: Rule = { operations: ['CREATE', 'UPDATE'] }
+const JOB_RULES: Rules = { '/validate/jobs': [WRITES, { operations: ['UPDATE'], subResources: ['status'] }] }
+const TEMPLATE_RULES: Rules = { '/validate/jobs': [WRITES] }
+
 /** What the API server would send to Muster. Another kind of webhook is another entry here. */
 export const SERVED: readonly Served[] = [
   { group: '', kind: 'Pod', resource: 'pods', webhooks: withRules(POD_WEBHOOKS, POD_RULES) },
+  { group: 'batch', kind: 'Job', resource: 'jobs', webhooks: withRules(JOB_WEBHOOKS, JOB_RULES) },
+  { group: 'batch', kind: 'CronJob', resource: 'cronjobs', webhooks: withRules(JOB_WEBHOOKS, TEMPLATE_RULES) },
+  { group: 'jobset.x-k8s.io', kind: 'JobSet', resource: 'jobsets', webhooks: withRules(JOB_WEBHOOKS, TEMPLATE_RULES) },
 ]
 
-function withRules(webhooks: readonly Webhook[], rules: typeof POD_RULES): Served['webhooks'] {
+function withRules(webhooks: readonly Webhook[], rules: Rules): Served['webhooks'] {
   return webhooks.map(webhook => ({ webhook, rules: rules[webhook.path] ?? [] }))
 }
 

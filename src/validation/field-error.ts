@@ -54,23 +54,40 @@ export function causeReason(type: FieldErrorType): string {
   return CAUSES[type]
 }
 
+/**
+ * More than anybody reads. An object can be wrong in a million places; a rule that looks at each of many things stops
+ * here, and so does what is said about them.
+ */
+export const MAX_ERRORS = 100
+const MAX_TEXT = 2048
+const MAX_VALUE = 120
+
 /** A value as it appears in an error: Go's %q for strings, JSON for the rest, cut before it drowns the text. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null'
-  return text.length > 120 ? `${text.slice(0, 117)}...` : text
+  // A million errors about one long text would otherwise write it down a million times, to keep a line of each.
+  const start = typeof value === 'string' ? value.slice(0, MAX_VALUE) : value
+  return cut(JSON.stringify(start) ?? 'null', MAX_VALUE)
 }
+
+const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 3)}...` : text)
 
 /** `Invalid value: "x": detail`: the text of an error without its field. */
 export function describe(error: FieldError): string {
   const parts = [TITLES[error.type]]
-  const showsValue = error.type === 'Invalid' || error.type === 'Duplicate' || error.type === 'NotSupported'
-  if (showsValue) parts.push(shown(error.value ?? null))
-  if (error.detail !== '') parts.push(error.detail)
+  const { type } = error
+  const showsValue = type === 'Invalid' || type === 'Duplicate' || type === 'NotSupported'
+  // The value of a list that is too long is its length, where the rule gives it.
+  if (showsValue || (type === 'TooMany' && error.value !== undefined)) parts.push(shown(error.value ?? null))
+  if (error.detail !== '') parts.push(cut(error.detail, MAX_TEXT))
   return parts.join(': ')
 }
 
+/** The path of the field; keys in it are the user's, and may be of any length. */
+export const fieldOf = (error: FieldError): string => cut(error.field, MAX_TEXT)
+
 /** All errors in one message, as Kubernetes joins them: one stands alone, several stand in brackets. */
 export function aggregate(errors: readonly FieldError[]): string {
-  const texts = errors.map(error => `${error.field}: ${describe(error)}`)
+  const texts = errors.slice(0, MAX_ERRORS).map(error => `${fieldOf(error)}: ${describe(error)}`)
+  if (errors.length > MAX_ERRORS) texts.push(`and ${errors.length - MAX_ERRORS} more`)
   return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`
 }

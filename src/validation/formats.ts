@@ -22,47 +22,61 @@ const SUBDOMAIN_TEXT =
 const KEY_NAME_TEXT =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
-const tooLong = (limit: number): string => `must be no more than ${limit} characters`
+/** Kueue's Kubernetes counted characters, 1.37 counts bytes; both say what they count. */
+export type LengthUnit = 'characters' | 'bytes'
 
+const isTooLong = (value: string, limit: number, unit: LengthUnit): boolean =>
+  (unit === 'bytes' ? Buffer.byteLength(value) : value.length) > limit
+
+const tooLong = (limit: number, unit: LengthUnit): string => `must be no more than ${limit} ${unit}`
+
+/** The two spaces before "or" are Kubernetes' own. */
 function mismatch(text: string, pattern: string, ...examples: readonly string[]): string {
-  const eg = examples.map(example => `'${example}'`).join(' or ')
-  return `${text} (e.g. ${eg}, regex used for validation is '${pattern}')`
+  const eg = examples.map(example => `'${example}', `).join(' or ')
+  return `${text} (e.g. ${eg}regex used for validation is '${pattern}')`
 }
 
-export function subdomainProblems(value: string): readonly string[] {
+/** A pattern with groups inside of groups runs out of stack on megabytes. They are too long, and that is enough. */
+const MATCHED_LENGTH = 64 * 1024
+const isSubdomain = (value: string): boolean => value.length > MATCHED_LENGTH || SUBDOMAIN_REGEXP.test(value)
+
+export function subdomainProblems(value: string, unit: LengthUnit = 'characters'): readonly string[] {
   const problems: string[] = []
-  if (value.length > SUBDOMAIN_LENGTH) problems.push(tooLong(SUBDOMAIN_LENGTH))
-  if (!SUBDOMAIN_REGEXP.test(value)) problems.push(mismatch(SUBDOMAIN_TEXT, SUBDOMAIN, 'example.com'))
+  if (isTooLong(value, SUBDOMAIN_LENGTH, unit)) problems.push(tooLong(SUBDOMAIN_LENGTH, unit))
+  if (!isSubdomain(value)) problems.push(mismatch(SUBDOMAIN_TEXT, SUBDOMAIN, 'example.com'))
   return problems
 }
 
-export function dnsLabelProblems(value: string): readonly string[] {
+export function dnsLabelProblems(value: string, unit: LengthUnit = 'characters'): readonly string[] {
   const problems: string[] = []
-  if (value.length > LABEL_LENGTH) problems.push(tooLong(LABEL_LENGTH))
+  if (isTooLong(value, LABEL_LENGTH, unit)) problems.push(tooLong(LABEL_LENGTH, unit))
   if (!LABEL_REGEXP.test(value)) {
-    const onlyDots = SUBDOMAIN_REGEXP.test(value)
+    const onlyDots = isSubdomain(value)
     problems.push(onlyDots ? 'must not contain dots' : mismatch(LABEL_TEXT, LABEL, 'my-name', '123-abc'))
   }
   return problems
 }
 
+const keyNameMismatch = (): string => mismatch(KEY_NAME_TEXT, KEY_NAME, 'MyName', 'my.name', '123-abc')
+
 /** A label key, in Kubernetes' words a qualified name: `name` or `domain/name`. */
-export function labelKeyProblems(value: string): readonly string[] {
+export function labelKeyProblems(value: string, unit: LengthUnit = 'characters'): readonly string[] {
   const problems: string[] = []
   const parts = value.split('/', 3)
-  const described = mismatch(KEY_NAME_TEXT, KEY_NAME, 'MyName', 'my.name', '123-abc')
   if (parts.length > 2) {
-    return [`a valid label key ${described} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+    return [
+      `a valid label key ${keyNameMismatch()} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
   }
   const name = parts[parts.length - 1] ?? ''
   if (parts.length === 2) {
     const prefix = parts[0] ?? ''
     if (prefix === '') problems.push('prefix part must be non-empty')
-    else problems.push(...subdomainProblems(prefix).map(problem => `prefix part ${problem}`))
+    else problems.push(...subdomainProblems(prefix, unit).map(problem => `prefix part ${problem}`))
   }
   if (name === '') problems.push('name part must be non-empty')
-  else if (name.length > LABEL_LENGTH) problems.push(`name part ${tooLong(LABEL_LENGTH)}`)
-  if (!KEY_NAME_REGEXP.test(name)) problems.push(`name part ${described}`)
+  else if (isTooLong(name, LABEL_LENGTH, unit)) problems.push(`name part ${tooLong(LABEL_LENGTH, unit)}`)
+  if (!KEY_NAME_REGEXP.test(name)) problems.push(`name part ${keyNameMismatch()}`)
   return problems
 }
 

@@ -1,6 +1,6 @@
 import type { Pod } from '../kube/objects.ts'
 import { ADMISSION_GATED_BY } from '../names.ts'
-import { type FieldError, forbidden, invalid } from '../validation/field-error.ts'
+import { type FieldError, forbidden, invalid, MAX_ERRORS } from '../validation/field-error.ts'
 import { domainPrefixedPathProblems } from '../validation/formats.ts'
 import { annotationOf, annotationPath } from './pod-facts.ts'
 
@@ -33,6 +33,7 @@ function formatErrors(value: string): readonly FieldError[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()
   for (const name of namesIn(value)) {
+    if (errors.length >= MAX_ERRORS) break
     if (name === '') errors.push(invalid(PATH, value, 'cannot contain empty gate names'))
     else if (seen.has(name)) errors.push(invalid(PATH, value, `duplicate gate name: ${name}`))
     else {

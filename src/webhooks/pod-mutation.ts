@@ -17,15 +17,40 @@ export function gatePod(pod: Pod, namespace: string, world: World): Verdict {
 
   const role = stampRole(pod)
   if ('denied' in role) return role.denied
-  const labels: Record<string, string> = scope.defaultQueue ? { [QUEUE_NAME]: 'default' } : {}
-  if (!isMarkedManaged(pod)) labels[MANAGED] = 'true'
-  const patch = [
-    ...setKeys(pod.metadata.labels, labels, 'labels'),
-    ...(hasOurFinalizer(pod) ? [] : append(pod.metadata.finalizers, MANAGED, '/metadata/finalizers')),
-    ...setKeys(pod.metadata.annotations, role.annotations, 'annotations'),
-    ...(isGated(pod) ? [] : append(pod.spec.schedulingGates, { name: ADMISSION_GATE }, '/spec/schedulingGates')),
-  ]
+  const patch = isUnmarked(pod) && !scope.defaultQueue ? usualMarks(pod, role) : marks(pod, role, scope.defaultQueue)
   return patch.length === 0 ? allowed('AlreadyGated') : patched('Gated', patch)
+}
+
+function marks(pod: Pod, role: StampedRole, defaultQueue: boolean): readonly PatchOperation[] {
+  const labels: Record<string, string> = defaultQueue ? { [QUEUE_NAME]: 'default' } : {}
+  if (!isMarkedManaged(pod)) labels[MANAGED] = 'true'
+  const patch: PatchOperation[] = []
+  setKeys(patch, pod.metadata.labels, labels, LABELS)
+  if (!hasOurFinalizer(pod)) append(patch, pod.metadata.finalizers, MANAGED, '/metadata/finalizers')
+  setKeys(patch, pod.metadata.annotations, role.annotations, ANNOTATIONS)
+  if (!isGated(pod)) append(patch, pod.spec.schedulingGates, { name: ADMISSION_GATE }, '/spec/schedulingGates')
+  return patch
+}
+
+/** As nearly every new pod comes: with labels and annotations, but none of ours, without finalizers and gates. */
+function isUnmarked({ metadata, spec }: Pod): boolean {
+  const { labels, annotations } = metadata
+  if (!labels || !annotations || metadata.finalizers || spec.schedulingGates) return false
+  return !Object.hasOwn(labels, MANAGED) && !Object.hasOwn(annotations, ROLE_HASH)
+}
+
+/** The patches of unmarked pods differ in the role alone. They are frozen, because many reviews share them. */
+const USUAL_MARKS = new Map<string, readonly PatchOperation[]>()
+const MAX_USUAL_MARKS = 256
+
+function usualMarks(pod: Pod, role: StampedRole): readonly PatchOperation[] {
+  const hash = role.annotations[ROLE_HASH] ?? ''
+  const known = USUAL_MARKS.get(hash)
+  if (known !== undefined) return known
+  const patch = Object.freeze(marks(pod, role, false))
+  if (USUAL_MARKS.size >= MAX_USUAL_MARKS) USUAL_MARKS.clear()
+  USUAL_MARKS.set(hash, patch)
+  return patch
 }
 
 /** The API server would refuse the gated pod with a text that names neither the queue nor the remedy. */
@@ -39,7 +64,11 @@ function cannotBeGated(pod: Pod, defaultQueue: boolean): Verdict {
   return forbiddenRequest([forbidden('spec.nodeName', detail)])
 }
 
-type Role = { readonly annotations: Record<string, string> } | { readonly denied: Verdict }
+interface StampedRole {
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+type Role = StampedRole | { readonly denied: Verdict }
 
 const OUR_HASH = /^[0-9a-f]{8}$/
 
@@ -63,28 +92,41 @@ export function wrongRoleHash(computed: string): string {
   return `is not the role of this pod, which is ${computed}; remove the annotation: Muster computes it`
 }
 
+/** A map that we write keys into, and where each of these keys is. */
+interface Target {
+  readonly path: string
+  readonly keys: Readonly<Record<string, string>>
+}
+
+const LABELS = target('labels', QUEUE_NAME, MANAGED)
+const ANNOTATIONS = target('annotations', ROLE_HASH)
+
+function target(field: string, ...keys: readonly string[]): Target {
+  const paths = keys.map(key => [key, pointer('metadata', field, key)])
+  return { path: pointer('metadata', field), keys: Object.fromEntries(paths) }
+}
+
 function setKeys(
+  patch: PatchOperation[],
   existing: Readonly<Record<string, string>> | null | undefined,
   wanted: Readonly<Record<string, string>>,
-  field: 'labels' | 'annotations',
-): readonly PatchOperation[] {
-  const keys = Object.keys(wanted)
-  if (keys.length === 0) return []
-  if (existing === undefined || existing === null) {
-    return [{ op: 'add', path: `/metadata/${field}`, value: wanted }]
+  { path, keys }: Target,
+): void {
+  for (const key in wanted) {
+    if (existing === undefined || existing === null) {
+      patch.push({ op: 'add', path, value: wanted })
+      return
+    }
+    patch.push({ op: Object.hasOwn(existing, key) ? 'replace' : 'add', path: keys[key] ?? '', value: wanted[key] })
   }
-  return keys.map(key => ({
-    op: Object.hasOwn(existing, key) ? 'replace' : 'add',
-    path: pointer('metadata', field, key),
-    value: wanted[key],
-  }))
 }
 
 function append(
+  patch: PatchOperation[],
   existing: readonly unknown[] | null | undefined,
   item: unknown,
   path: string,
-): readonly PatchOperation[] {
-  if (existing === undefined || existing === null) return [{ op: 'add', path, value: [item] }]
-  return [{ op: 'add', path: `${path}/-`, value: item }]
+): void {
+  if (existing === undefined || existing === null) patch.push({ op: 'add', path, value: [item] })
+  else patch.push({ op: 'add', path: `${path}/-`, value: item })
 }

@@ -1,4 +1,4 @@
-import { type FieldError, invalid, required } from '../validation/field-error.ts'
+import { type FieldError, invalid, MAX_ERRORS, required } from '../validation/field-error.ts'
 
 /**
  * The rules read labels, annotations, gates and owners as what the API says they are. The API server guarantees it
@@ -26,6 +26,7 @@ function checkStrings(map: unknown, path: string, errors: FieldError[]): void {
     return
   }
   for (const key in map) {
+    if (errors.length >= MAX_ERRORS) return
     if (typeof map[key] !== 'string') {
       errors.push(invalid(`${path}[${key}]`, map[key], 'must be a string: put the value in quotes'))
     }
@@ -45,6 +46,7 @@ function checkList(
     return
   }
   for (const [index, item] of list.entries()) {
+    if (errors.length >= MAX_ERRORS) return
     if (!fits(item)) errors.push(invalid(`${path}[${index}]`, item, `must be ${what}`))
   }
 }

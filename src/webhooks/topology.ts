@@ -13,6 +13,8 @@ const SLICE_CONSTRAINTS = 'kueue.x-k8s.io/podset-slice-required-topology-constra
 const PODSET_GROUP = 'kueue.x-k8s.io/podset-group-name'
 
 const MAX_LAYERS = 3
+/** Three layers with the longest keys need a tenth of it; what is longer is not worth the parsing. */
+const MAX_LAYERS_LENGTH = 16 * 1024
 
 const at = (key: string): string => `metadata.annotations[${key}]`
 const notTogether = (key: string): string => `may not be set when '${key}' is specified`
@@ -100,6 +102,7 @@ function constraintsErrors(annotations: StringMap): readonly FieldError[] {
 
 /** As Go reads it into a list of structs: `null` is an empty list, an absent field is its zero value. */
 function parseLayers(text: string): readonly Layer[] | undefined {
+  if (text.length > MAX_LAYERS_LENGTH) return undefined
   let parsed: unknown
   try {
     parsed = JSON.parse(text)

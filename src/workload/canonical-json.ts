@@ -80,9 +80,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function sortedKeys(value: Readonly<Record<string, unknown>>): readonly string[] {
   const keys = Object.keys(value)
   if (keys.length < 2) return keys
-  return keys.every(key => PLAIN.test(key)) ? keys.sort() : keys.sort(byCodePoint)
+  return keys.every(key => PLAIN.test(key)) ? keys.sort() : sortedByCodePoint(keys)
 }
 
-function byCodePoint(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+function sortedByCodePoint(keys: readonly string[]): readonly string[] {
+  const encoded = keys.map(key => ({ key, bytes: Buffer.from(key) }))
+  return encoded.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ key }) => key)
 }

@@ -1,8 +1,8 @@
-import { parseDocument } from 'yaml'
 import { GROUP_SETS } from '../names.ts'
-import { type FieldError, forbidden, invalid, required } from '../validation/field-error.ts'
+import { type FieldError, forbidden, invalid, MAX_ERRORS, required } from '../validation/field-error.ts'
 import { dnsLabelProblems } from '../validation/formats.ts'
 import { MAX_INT32 } from '../validation/numbers.ts'
+import { readYamlOrJson } from '../validation/yaml-or-json.ts'
 
 /** One role that a driver announces: `podSets[]` of the Workload to be. No template: it is the driver's own pod. */
 export interface GroupSet {
@@ -20,18 +20,6 @@ export interface ParsedSets {
 /** KEP-976: "This value can be up to 8." */
 export const MAX_ROLES = 8
 
-/**
- * A YAML parser costs tens of microseconds per mark and more than linear time on nested ones; a JSON parser neither.
- * So YAML is bounded by its length and its marks, nothing in it may refer to anything else in it, and whoever needs
- * more writes JSON. The podSets that people write by hand stay far below.
- */
-const MAX_YAML_LENGTH = 8192
-const MAX_YAML_MARKS = 600
-const MAX_DEPTH = 64
-
-/** Anchors, aliases, tags and explicit keys. Explicit keys inside each other take the parser exponential time. */
-const REFERENCES = /(?:^|[\s,[{:?-])(?:[&*!]|\?(?=\s|$))/
-
 const PATH = `metadata.annotations[${GROUP_SETS}]`
 const EXAMPLE =
   'for example [{"name": "driver", "count": 1}, {"name": "worker", "count": 10, "template": {"spec": ...}}]'
@@ -41,7 +29,7 @@ const EXAMPLE =
  * the pod that carries it: only its template may be missing, because Muster takes it from the pod.
  */
 export function parseGroupSets(text: string, ownRole: string | undefined): ParsedSets {
-  const parsed = parseText(text)
+  const parsed = readYamlOrJson(text)
   if ('problem' in parsed) return failed(invalid(PATH, text, parsed.problem))
   const { value } = parsed
   if (!Array.isArray(value)) return failed(invalid(PATH, text, `must be a list of podSets, ${EXAMPLE}`))
@@ -87,74 +75,10 @@ export function parseGroupSets(text: string, ownRole: string | undefined): Parse
 
 const failed = (error: FieldError): ParsedSets => ({ sets: [], errors: [error], warnings: [] })
 
-type Outcome = { readonly value: unknown } | { readonly problem: string }
-
-function parseText(text: string): Outcome {
-  const outcome = parseJson(text) ?? parseYaml(text)
-  if ('value' in outcome && !shallow(outcome.value)) return { problem: `must not be nested deeper than ${MAX_DEPTH}` }
-  return outcome
-}
-
-function parseJson(text: string): Outcome | undefined {
-  try {
-    return { value: JSON.parse(text) }
-  } catch {
-    return undefined
-  }
-}
-
-function parseYaml(text: string): Outcome {
-  const unfit = unfitForYaml(text)
-  if (unfit !== undefined) return { problem: `is not JSON, and as YAML it ${unfit}` }
-  try {
-    const document = parseDocument(text, { schema: 'core', prettyErrors: true, logLevel: 'silent' })
-    const [error] = document.errors
-    if (error !== undefined) return { problem: `must be YAML or JSON: ${firstLine(error.message)}` }
-    return { value: document.toJS({ maxAliasCount: 0 }) }
-  } catch (error) {
-    return {
-      problem: `must be plain YAML or JSON: ${firstLine(error instanceof Error ? error.message : String(error))}`,
-    }
-  }
-}
-
-const firstLine = (message: string): string => (message.split('\n', 1)[0] ?? '').replace(/:$/, '')
-
-/** What would cost the parser too much, found without parsing. */
-function unfitForYaml(text: string): string | undefined {
-  if (text.length > MAX_YAML_LENGTH) return `is longer than ${MAX_YAML_LENGTH} characters`
-  if (REFERENCES.test(text)) return 'has anchors, aliases, tags or explicit keys; write it out'
-  let depth = 0
-  let marks = 0
-  let dashes = 0
-  for (const character of text) {
-    if (character === '[' || character === '{') depth++
-    else if (character === ']' || character === '}') depth--
-    if (MARKS.has(character)) marks++
-    dashes = character === '-' || character === ' ' ? dashes + 1 : 0
-    if (depth > MAX_DEPTH || dashes > 4 * MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH}`
-  }
-  return marks > MAX_YAML_MARKS ? `has more than ${MAX_YAML_MARKS} punctuation marks and line ends` : undefined
-}
-
-const MARKS: ReadonlySet<string> = new Set('\n\r,[]{}|>"\'%@`#:-\\')
-
-function shallow(root: unknown): boolean {
-  let level: unknown[] = [root]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return false
-    const next: unknown[] = []
-    for (const value of level) {
-      if (typeof value === 'object' && value !== null) for (const child of Object.values(value)) next.push(child)
-    }
-    level = next
-  }
-  return true
-}
-
 function unknownKeys(item: Readonly<Record<string, unknown>>, at: string): readonly FieldError[] {
   return Object.keys(item)
     .filter(key => key !== 'name' && key !== 'count' && key !== 'template')
+    .slice(0, MAX_ERRORS)
     .map(key => forbidden(`${at}.${key}`, 'a podSet has the fields name, count and template'))
 }
 
@@ -179,7 +103,12 @@ function templateErrors(template: unknown, at: string, warnings: string[]): read
   if (!Array.isArray(containers) || containers.length === 0) {
     return [required(path, 'a pod has at least one container; admission counts what they request')]
   }
-  return containers.flatMap((container, index) => containerErrors(container, `${path}[${index}]`, warnings))
+  const errors: FieldError[] = []
+  for (const [index, container] of containers.entries()) {
+    if (errors.length >= MAX_ERRORS) break
+    errors.push(...containerErrors(container, `${path}[${index}]`, warnings))
+  }
+  return errors
 }
 
 function containerErrors(container: unknown, at: string, warnings: string[]): readonly FieldError[] {

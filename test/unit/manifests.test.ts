@@ -5,7 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { parseAllDocuments, parse as parseYaml } from 'yaml'
 import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import { parseConfiguration } from '../../src/config/load.ts'
-import { ADMISSION_GATE, MANAGED, MIRROR_POD, QUEUE_NAME, SERVICE_NAME, SYSTEM_NAMESPACE } from '../../src/names.ts'
+import {
+  ADMISSION_GATE,
+  MANAGED,
+  MIRROR_POD,
+  QUEUE_NAME,
+  SCHEDULING,
+  SERVICE_NAME,
+  SYSTEM_NAMESPACE,
+} from '../../src/names.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const base = join(root, 'manifests', 'base')
@@ -159,15 +167,26 @@ describe('the webhooks', () => {
   const mutating = only('MutatingWebhookConfiguration')
   const validating = only('ValidatingWebhookConfiguration')
   const both = [mutating.webhooks[0], validating.webhooks[0]]
+  const jobs = validating.webhooks.slice(1)
 
   it('have the names and paths of the contract', () => {
-    for (const { metadata, webhooks } of [mutating, validating]) {
-      expect(metadata.name).toBe('muster')
-      expect(webhooks).toHaveLength(1)
-    }
+    for (const { metadata } of [mutating, validating]) expect(metadata.name).toBe('muster')
+    expect(mutating.webhooks).toHaveLength(1)
     const service = { name: SERVICE_NAME, namespace: SYSTEM_NAMESPACE, port: 443 }
     expect(both[0].clientConfig).toEqual({ service: { ...service, path: '/mutate/pods' } })
     expect(both[1].clientConfig).toEqual({ service: { ...service, path: '/validate/pods' } })
+    const kinds = ['jobs', 'cronjobs', 'jobsets']
+    expect(jobs.map(({ name }: { name: string }) => name)).toEqual(kinds.map(kind => `${kind}.validate.muster.dev`))
+    for (const { clientConfig } of jobs) {
+      expect(clientConfig).toEqual({ service: { ...service, path: '/validate/jobs' } })
+    }
+  })
+
+  it('are not called for Jobs that say nothing about their scheduling', () => {
+    for (const { matchConditions } of jobs) {
+      expect(matchConditions[0].name).toBe('asks-to-be-scheduled')
+      expect(matchConditions[0].expression).toContain(`'${SCHEDULING}' in`)
+    }
   })
 
   it('ask for the operations they need and no others', () => {
@@ -180,7 +199,7 @@ describe('the webhooks', () => {
   })
 
   it('leave kube-system and Muster itself alone, answer fast, and have no side effects', () => {
-    for (const webhook of both) {
+    for (const webhook of [...both, ...jobs]) {
       expect(webhook).toMatchObject({
         admissionReviewVersions: ['v1'],
         failurePolicy: 'Fail',

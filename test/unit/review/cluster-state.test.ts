@@ -63,7 +63,7 @@ describe('the cluster state', () => {
     const input = file('with-owner.json', {
       apiVersion: 'v1',
       kind: 'List',
-      items: [owner({ name: 'train', uid: 'job-1' }), pod({ ownerReferences: [job] })],
+      items: [{ ...owner({ name: 'train', uid: 'job-1' }), spec: {} }, pod({ ownerReferences: [job] })],
     })
     expect(results(await review([input])).map(({ allowed }) => allowed)).toEqual([true, false])
   })

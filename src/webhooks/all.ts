@@ -1,0 +1,6 @@
+import { JOB_WEBHOOKS } from './jobs.ts'
+import { POD_WEBHOOKS } from './pods.ts'
+import type { Webhook } from './world.ts'
+
+/** Every webhook of Muster. A thread of its own can be told to run one of these by its name. */
+export const WEBHOOKS: readonly Webhook[] = [...POD_WEBHOOKS, ...JOB_WEBHOOKS]

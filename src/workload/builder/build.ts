@@ -1,0 +1,48 @@
+import type { OwnerReference } from '../../kube/objects.ts'
+import { CompileError, compileTree } from './compile.ts'
+import { type Built, internalError, itemPath, type MaybeItem } from './item.ts'
+import { SCHEDULING_BETA, type Workload, type WorkloadSpec } from './objects.ts'
+import { treeProblem } from './tree.ts'
+
+export interface Identity {
+  readonly name: string
+  readonly namespace?: string
+  /** The controller's object, which the Workload is for and goes away with. */
+  readonly owner?: OwnerReference
+}
+
+/**
+ * The Workload of a tree. Allow-lists and what goes together are for `validateTree`: here a tree is compiled as it is,
+ * and only what cannot be written down at all is an error.
+ */
+export function buildWorkload(root: MaybeItem, { name, namespace, owner }: Identity): Built<Workload> {
+  const fail = (problem: string): Built<Workload> => ({ errors: [internalError(itemPath(root), problem)] })
+  const spec = compiled(root)
+  if (typeof spec === 'string') return fail(spec)
+  if (owner === undefined) return fail('a Workload must be owned by its controller for garbage collection')
+  const parts = owner.apiVersion.split('/')
+  if (parts.length > 2) {
+    const problem = `unexpected GroupVersion string: ${owner.apiVersion}`
+    return fail(`invalid owner apiVersion ${JSON.stringify(owner.apiVersion)}: ${problem}`)
+  }
+  const group = parts.length === 2 ? (parts[0] ?? '') : ''
+  const apiGroup = group === '' ? {} : { apiGroup: group }
+  const workload: Workload = {
+    apiVersion: SCHEDULING_BETA,
+    kind: 'Workload',
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ownerReferences: [{ ...owner }] },
+    spec: { controllerRef: { ...apiGroup, kind: owner.kind, name: owner.name }, ...spec },
+  }
+  return { ok: workload }
+}
+
+function compiled(root: MaybeItem): WorkloadSpec | string {
+  const problem = treeProblem(root)
+  if (problem !== undefined || root === null || root === undefined) return problem ?? ''
+  try {
+    return compileTree(root)
+  } catch (error) {
+    if (error instanceof CompileError) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,85 @@
+import type { OwnerReference } from '../../kube/objects.ts'
+import {
+  type CompositePodGroup,
+  type CompositePodGroupTemplate,
+  type NamedMeta,
+  type PodGroup,
+  type PodGroupTemplate,
+  SCHEDULING_ALPHA,
+  SCHEDULING_BETA,
+  type Workload,
+} from './objects.ts'
+
+export interface GroupOptions {
+  readonly name: string
+  readonly owners?: readonly OwnerReference[]
+  /** The group of groups that this one belongs to. */
+  readonly parent?: string
+}
+
+/**
+ * The running counterpart of a template. Everything is copied: whoever changes the group later, as the Job controller
+ * does with `minCount`, does not change the template.
+ */
+export function podGroupFrom(workload: Workload, template: PodGroupTemplate, options: GroupOptions): PodGroup {
+  const { schedulingPolicy, schedulingConstraints, disruptionMode, resourceClaims, priorityClassName, priority } =
+    template
+  const isPresent = resourceClaims !== undefined && resourceClaims.length > 0
+  return structuredClone({
+    apiVersion: SCHEDULING_BETA,
+    kind: 'PodGroup',
+    metadata: metadataFor(workload, options),
+    spec: {
+      ...reference(workload, template.name, options.parent),
+      schedulingPolicy,
+      ...(schedulingConstraints === undefined ? {} : { schedulingConstraints }),
+      ...(disruptionMode === undefined ? {} : { disruptionMode }),
+      ...(isPresent ? { resourceClaims } : {}),
+      ...(priorityClassName === undefined ? {} : { priorityClassName }),
+      ...(priority === undefined ? {} : { priority }),
+    },
+  })
+}
+
+export function compositePodGroupFrom(
+  workload: Workload,
+  template: CompositePodGroupTemplate,
+  options: GroupOptions,
+): CompositePodGroup {
+  const { schedulingPolicy, schedulingConstraints, disruptionMode, priorityClassName, priority } = template
+  return structuredClone({
+    apiVersion: SCHEDULING_ALPHA,
+    kind: 'CompositePodGroup',
+    metadata: metadataFor(workload, options),
+    spec: {
+      ...reference(workload, template.name, options.parent),
+      schedulingPolicy,
+      ...(schedulingConstraints === undefined ? {} : { schedulingConstraints }),
+      ...(disruptionMode === undefined ? {} : { disruptionMode }),
+      ...(priorityClassName === undefined ? {} : { priorityClassName }),
+      ...(priority === undefined ? {} : { priority }),
+    },
+  })
+}
+
+function metadataFor({ metadata: { namespace } }: Workload, { name, owners = [] }: GroupOptions): NamedMeta {
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(owners.length === 0 ? {} : { ownerReferences: owners }),
+  }
+}
+
+function reference(workload: Workload, templateName: string, parent: string | undefined) {
+  return {
+    ...(parent === undefined ? {} : { parentCompositePodGroupName: parent }),
+    workloadRef: { workloadName: workload.metadata.name, templateName },
+  }
+}
+
+/** Every group of groups of a Workload, parents before their children. */
+export function compositeTemplates(workload: Workload): readonly CompositePodGroupTemplate[] {
+  const walk = (templates: readonly CompositePodGroupTemplate[]): readonly CompositePodGroupTemplate[] =>
+    templates.flatMap(template => [template, ...walk(template.compositePodGroupTemplates ?? [])])
+  return walk(workload.spec.compositePodGroupTemplates ?? [])
+}

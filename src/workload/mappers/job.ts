@@ -1,0 +1,159 @@
+import { DEFAULT_CONFIGURATION } from '../../config/configuration.ts'
+import { GROUP_TEMPLATE_NAME } from '../../names.ts'
+import { type FieldError, required } from '../../validation/field-error.ts'
+import type { WrittenBlock } from '../../validation/scheduling-spelling.ts'
+import type { Fields } from '../../validation/scheduling-tree.ts'
+import { isRecord } from '../../validation/scheduling-tree.ts'
+import { withPolicyErrors } from '../../webhooks/job-allow.ts'
+import { upstreamErrors } from '../../webhooks/job-rules.ts'
+import { blockOf, type JobView, viewJob } from '../../webhooks/job-view.ts'
+import { jobWarnings } from '../../webhooks/job-warnings.ts'
+import { buildWorkload } from '../builder/build.ts'
+import { workloadErrors } from '../builder/check.ts'
+import { podGroupFrom } from '../builder/groups.ts'
+import type { SchedulingCallback, SchedulingConfig, WorkloadItem } from '../builder/item.ts'
+import { jobTemplateName, podGroupName, workloadName } from '../builder/names.ts'
+import { controllerReference, type Workload, workloadReference } from '../builder/objects.ts'
+import { parentWorkload } from './parent.ts'
+import {
+  groupInput,
+  type MapOptions,
+  type MapResult,
+  nothing,
+  PLACEHOLDER_UID,
+  podSpecOf,
+  priorityClassOf,
+  type Source,
+  sourceOf,
+} from './source.ts'
+
+const JOB_CONTROLLER = 'kubernetes.io/job-controller'
+
+/** Everything that Kubernetes knows, and the words of the review for what it does not know. */
+export const EVERYTHING = { allow: DEFAULT_CONFIGURATION.jobs.scheduling.allow, from: 'jobs.scheduling.allow' }
+
+/** What the API server says about the block of a Job, or of a template of one, and about keys that it does not know. */
+export function jobErrors(view: JobView): readonly FieldError[] {
+  return withPolicyErrors([...view.numberErrors, ...upstreamErrors(undefined, view, false)], view, EVERYTHING)
+}
+
+export interface JobItemOptions {
+  readonly name: string
+  /** Pods at a time; none is one. */
+  readonly parallelism?: number
+  readonly priorityClassName?: string
+  readonly block?: WrittenBlock
+}
+
+/** The tree of a Job, one group of pods: Basic unless its block says otherwise. */
+export function jobItem({ name, parallelism = 1, priorityClassName, block }: JobItemOptions): WorkloadItem {
+  const defaults: SchedulingConfig = {
+    policy: { basic: {} },
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
+  }
+  return {
+    name: jobTemplateName(name),
+    defaults,
+    ...(block === undefined ? {} : { input: groupInput(block) }),
+    callbacks: [gangOfAtLeastOne(parallelism)],
+  }
+}
+
+/** A gang that names no size is all that runs at a time; a Job with a parallelism of 0 waits, but its gang has one. */
+export function gangOfAtLeastOne(size: number): SchedulingCallback {
+  return config => {
+    if (config.policy?.gang === undefined || config.policy.gang.minCount !== undefined) return config
+    return { ...config, policy: { ...config.policy, gang: { minCount: Math.max(1, size) } } }
+  }
+}
+
+export type Management = { readonly mode: 'both' | 'podGroup' } | { readonly mode: 'none'; readonly why: string }
+
+/** Which objects the Job controller of 1.37 makes for a Job, decided in its order. */
+export function managementOf(job: Fields, { controller, annotations }: Source): Management {
+  const { managedBy } = isRecord(job.spec) ? job.spec : {}
+  if (typeof managedBy === 'string' && managedBy !== JOB_CONTROLLER) {
+    return { mode: 'none', why: `the Job is left to ${managedBy} (spec.managedBy)` }
+  }
+  const { schedulingGroup } = podSpecOf(job.spec)
+  if (schedulingGroup !== undefined && schedulingGroup !== null) {
+    return { mode: 'none', why: 'its pods name a group of their own (spec.template.spec.schedulingGroup)' }
+  }
+  if (controller === undefined) return { mode: 'both' }
+  if (Object.hasOwn(annotations, GROUP_TEMPLATE_NAME)) return { mode: 'podGroup' }
+  const owner = `${String(controller.kind)} ${JSON.stringify(controller.name)}`
+  return { mode: 'none', why: `${owner} is its controller and speaks for it (no annotation ${GROUP_TEMPLATE_NAME})` }
+}
+
+/** The Workload and the PodGroup of a Job, as the Job controller makes them. */
+export function mapJob(job: Fields, options: MapOptions): MapResult {
+  const source = sourceOf(job, options)
+  if (source.name === '') return { errors: [required('metadata.name', 'name or generateName is required')] }
+  const view = viewJob(job, '', source.name)
+  if (!('prefix' in view)) return { errors: view }
+  const errors = jobErrors(view)
+  if (errors.length > 0) return { errors }
+  const management = managementOf(job, source)
+  if (management.mode === 'none') return nothing(management.why)
+  if (options.version === '1.36' && blockOf(view) === undefined) return inferred(job, source, view, options)
+  if (management.mode === 'podGroup') return delegated(source, options)
+  const item = jobItem({
+    name: source.name,
+    parallelism: view.parallelism,
+    ...priorityClassOf(podSpecOf(job.spec)),
+    block: blockOf(view),
+  })
+  return rootJob(item, source, options, notesFor(view, options))
+}
+
+function notesFor(view: JobView, { version }: MapOptions): readonly string[] {
+  const block = blockOf(view)
+  if (block === undefined) return []
+  if (version === '1.37') return jobWarnings(view, block)
+  return ['the Job controller of Kubernetes 1.36 does not read the block; this is what the block means there']
+}
+
+function rootJob(item: WorkloadItem, source: Source, options: MapOptions, notes: readonly string[]): MapResult {
+  const owner = ownerOf(source)
+  const identity = { name: workloadName(source.name, source.uid), namespace: source.namespace, owner }
+  const built = buildWorkload(item, identity)
+  if ('errors' in built) return built
+  const workload = built.ok
+  const errors = workloadErrors(workload)
+  if (errors.length > 0) return { errors: inWorkload(errors, workload) }
+  const template = workload.spec.podGroupTemplates?.[0]
+  const name = podGroupName(workload.metadata.name, item.name)
+  const owners = [owner, workloadReference(workload, options.workloadUid ?? PLACEHOLDER_UID)]
+  const groups = template === undefined ? [] : [podGroupFrom(workload, template, { name, owners })]
+  return { objects: [workload, ...groups], notes: [...source.notes, ...notes] }
+}
+
+/** 1.36 has no block: it makes a gang of an Indexed Job that runs all its pods at once, and nothing of any other. */
+function inferred(job: Fields, source: Source, view: JobView, options: MapOptions): MapResult {
+  const { parallelism, completions, indexed } = view
+  if (!indexed || parallelism <= 1 || completions !== parallelism) {
+    return nothing(
+      'Kubernetes 1.36 makes a group only of an Indexed Job with a parallelism above 1 and as many completions',
+    )
+  }
+  const { name, defaults } = jobItem({ name: source.name, ...priorityClassOf(podSpecOf(job.spec)) })
+  const item: WorkloadItem = { name, defaults: { ...defaults, policy: { gang: { minCount: parallelism } } } }
+  return rootJob(item, source, options, [])
+}
+
+/** The parent has written the Workload; the Job's own block plays no part. */
+function delegated(source: Source, { workloads = [] }: MapOptions): MapResult {
+  const found = parentWorkload(source, workloads)
+  if (typeof found === 'string') return nothing(found)
+  const { workload, template } = found
+  const name = podGroupName(workload.metadata.name, template.name)
+  return { objects: [podGroupFrom(workload, template, { name, owners: [ownerOf(source)] })], notes: source.notes }
+}
+
+const ownerOf = ({ name, uid }: Source) => controllerReference('batch/v1', 'Job', name, uid)
+
+/** Errors in an object that the user has never seen say which one they are about. */
+export function inWorkload(errors: readonly FieldError[], workload: Workload): readonly FieldError[] {
+  const where = `in the Workload ${workload.metadata.name} that this compiles to, so its pods would never start`
+  return errors.map(error => ({ ...error, detail: error.detail === '' ? where : `${error.detail} (${where})` }))
+}

@@ -1,0 +1,58 @@
+import { GROUP_TEMPLATE_NAME } from '../../names.ts'
+import { type Fields, isRecord } from '../../validation/scheduling-tree.ts'
+import type { PodGroupTemplate, Workload } from '../builder/objects.ts'
+import type { Source } from './source.ts'
+
+export interface Parent {
+  readonly workload: Workload
+  readonly template: PodGroupTemplate
+}
+
+/**
+ * The template that a parent has delegated to a Job, or why there is none. Upstream makes no group then and starts the
+ * pods without one, which nobody notices.
+ */
+export function parentWorkload(source: Source, workloads: readonly Workload[]): Parent | string {
+  const { controller, annotations, namespace } = source
+  const owner = `${String(controller?.kind)} ${JSON.stringify(controller?.name)}`
+  const workload = workloads.find(
+    candidate => (candidate.metadata.namespace ?? '') === (namespace ?? '') && isFor(candidate, controller),
+  )
+  if (workload === undefined) return `there is no Workload of ${owner}: its pods start without a group`
+  const { podGroupTemplates: templates = [] } = workload.spec
+  const wanted = annotations[GROUP_TEMPLATE_NAME]
+  // An empty name means the first one. Templates below a group of groups are not looked at by the Job controller.
+  const template = wanted === '' ? templates[0] : templates.find(({ name }) => name === wanted)
+  if (template !== undefined) return { workload, template }
+  const name = JSON.stringify(workload.metadata.name)
+  return `the Workload ${name} has no top-level template ${JSON.stringify(wanted)}: its pods start without a group`
+}
+
+function isFor({ spec: { controllerRef } }: Workload, controller: Fields | undefined): boolean {
+  const { apiVersion, kind, name } = controller ?? {}
+  if (controllerRef === undefined || typeof apiVersion !== 'string') return false
+  const [group = '', version] = apiVersion.split('/')
+  const apiGroup = version === undefined ? '' : group
+  return (controllerRef.apiGroup ?? '') === apiGroup && controllerRef.kind === kind && controllerRef.name === name
+}
+
+/** A Workload of somebody else, if it has the parts that are read here. The API server has checked the rest. */
+export function asWorkload(object: Fields): Workload | undefined {
+  const { metadata, spec } = object
+  if (!isRecord(metadata) || typeof metadata.name !== 'string' || !isRecord(spec)) return undefined
+  const { controllerRef, podGroupTemplates } = spec
+  const templates = podGroupTemplates ?? []
+  const isTemplate = (template: unknown): boolean =>
+    isRecord(template) && typeof template.name === 'string' && isRecord(template.schedulingPolicy)
+  if (!Array.isArray(templates) || !templates.every(isTemplate)) return undefined
+  return {
+    ...object,
+    metadata: { ...metadata, name: metadata.name },
+    spec: {
+      ...(isRecord(controllerRef)
+        ? { controllerRef: controllerRef as unknown as Workload['spec']['controllerRef'] }
+        : {}),
+      podGroupTemplates: templates as readonly PodGroupTemplate[],
+    },
+  }
+}
