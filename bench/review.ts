@@ -1,5 +1,18 @@
-/** A pod of a training job as the API server sends it to a mutating webhook: about 2.7 kB, defaults filled in. */
-export function sampleReview(): Buffer {
+export interface SampleOptions {
+  /** The controller of the pod: a Job, which Muster looks up, or a kind that it does not know, which it does not. */
+  readonly owner: 'Job' | 'Run'
+  /** With the marks of our mutating webhook, as the validating one gets it. */
+  readonly marked?: boolean
+  /** Environment variables; 8 make a review of 2.8 kB. */
+  readonly settings?: number
+}
+
+/** Of the pod below. */
+const ROLE_HASH = '8086512c'
+export const JOB_UID = '2d0e9a4c-6f0a-4a7e-9d6b-0f6f3c1f2b11'
+
+/** A pod of a training job as the API server sends it to a webhook, defaults filled in: in a group, with an owner. */
+export function sampleReview({ owner, marked = false, settings = 8 }: SampleOptions): Buffer {
   const tolerations = ['not-ready', 'unreachable'].map(state => ({
     key: `node.kubernetes.io/${state}`,
     operator: 'Exists',
@@ -12,10 +25,31 @@ export function sampleReview(): Buffer {
     metadata: {
       name: 'train-worker-17',
       namespace: 'ml-research',
-      labels: { 'kueue.x-k8s.io/queue-name': 'team-a', 'kueue.x-k8s.io/pod-group-name': 'train', app: 'train' },
-      annotations: { 'kueue.x-k8s.io/pod-group-total-count': '32', 'example.com/experiment': 'run-2026-11-16' },
+      labels: {
+        'kueue.x-k8s.io/queue-name': 'team-a',
+        'kueue.x-k8s.io/pod-group-name': 'train',
+        app: 'train',
+        ...(marked && { 'kueue.x-k8s.io/managed': 'true' }),
+      },
+      annotations: {
+        'kueue.x-k8s.io/pod-group-total-count': '32',
+        'example.com/experiment': 'run-2026-11-16',
+        ...(marked && { 'kueue.x-k8s.io/role-hash': ROLE_HASH }),
+      },
+      ownerReferences: [
+        {
+          apiVersion: 'batch/v1',
+          kind: owner,
+          name: 'train',
+          uid: JOB_UID,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+      ...(marked && { finalizers: ['kueue.x-k8s.io/managed'] }),
     },
     spec: {
+      ...(marked && { schedulingGates: [{ name: 'kueue.x-k8s.io/admission' }] }),
       volumes: [
         { name: 'data', persistentVolumeClaim: { claimName: 'datasets' } },
         {
@@ -32,7 +66,7 @@ export function sampleReview(): Buffer {
           image: 'images.example.com/train:1.42',
           command: ['python', '-m', 'train', '--epochs', '90', '--shards', '32'],
           ports: [{ name: 'nccl', containerPort: 29500, protocol: 'TCP' }],
-          env: Array.from({ length: 8 }, (_, index) => ({ name: `SETTING_${index}`, value: `value-${index}` })),
+          env: Array.from({ length: settings }, (_, index) => ({ name: `SETTING_${index}`, value: `value-${index}` })),
           resources: {
             limits: { cpu: '8', memory: '64Gi', 'nvidia.com/gpu': '1' },
             requests: { cpu: '8', memory: '64Gi', 'nvidia.com/gpu': '1' },

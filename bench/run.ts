@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { closeSync, copyFileSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,20 +7,20 @@ import { pino } from 'pino'
 import { SERVING_NAMES } from '../src/tls/authority.ts'
 import { loadOrCreate } from '../src/tls/files.ts'
 import { load, quantile } from './load.ts'
+import { type Figures, median, printTable, ratio } from './report.ts'
 import { sampleReview } from './review.ts'
+import { cpuMicros, install, metric, type RunningServer, residentMb, start } from './servers.ts'
 
 const GOAL_RATE = 0.8
 const GOAL_P99 = 2
 const GOAL_IDLE_MB = 100
+const GOAL_GROWTH = 1.5
+const LOOKUPS = 'muster_webhook_lookups_total'
 
-interface Contender {
-  readonly name: string
-  readonly args: readonly string[]
-}
-
-interface Figures {
-  rate: number[]
-  p99: number[]
+interface Row extends Figures {
+  readonly server: RunningServer
+  readonly path: string
+  readonly body: Buffer
 }
 
 const { values } = parseArgs({
@@ -34,114 +32,95 @@ const { values } = parseArgs({
 })
 
 const folder = mkdtempSync(join(tmpdir(), 'muster-bench-'))
-const children: ChildProcess[] = []
+const running: RunningServer[] = []
 try {
   await main()
 } finally {
-  for (const child of children) child.kill('SIGKILL')
+  for (const { child } of running) child.kill('SIGKILL')
   rmSync(folder, { recursive: true, force: true })
 }
 
 async function main(): Promise<void> {
   const { bundle } = await loadOrCreate({ folder, names: SERVING_NAMES, now: Date.now, log: pino({ level: 'silent' }) })
   const pair = [join(folder, 'tls.key'), join(folder, 'tls.crt')]
-  const here = (file: string) => new URL(file, import.meta.url).pathname
-  const contenders: readonly Contender[] = [
-    { name: 'bare node', args: [here('bare-node.ts'), ...pair] },
-    { name: 'bare fastify', args: [here('bare-fastify.ts'), ...pair] },
-    { name: 'muster', args: [await install(), 'serve', '--port', '0', '--health-port', '0', '--certs-dir', folder] },
-  ]
-  const running = await Promise.all(contenders.map(start))
-  await sleep(500)
-  const idle = running.map(({ child }) => residentMb(child))
-  const body = sampleReview()
-  const [rounds, milliseconds, connections] = [
-    Number(values.rounds),
-    Number(values.seconds) * 1000,
-    Number(values.connections),
-  ]
-  process.stdout.write(
-    `${body.length} B review, ${connections} keep-alive TLS connections, ${rounds} rounds of ${values.seconds} s each\n`,
-  )
-
-  const figures: Figures[] = contenders.map(() => ({ rate: [], p99: [] }))
-  // In turns, so that a machine that gets slower or faster while we measure does so for all of them.
-  for (let round = -1; round < rounds; round++) {
-    for (const [index, { port }] of running.entries()) {
-      const sample = await load({ port, path: '/mutate/pods', ca: bundle }, body, connections, milliseconds)
-      if (round < 0) continue
-      figures[index]?.rate.push(sample.requests / sample.seconds)
-      figures[index]?.p99.push(quantile(sample.latencies, 0.99))
-    }
+  const run = async (name: string, args: readonly string[]): Promise<RunningServer> => {
+    const server = await start(name, args, folder)
+    running.push(server)
+    return server
   }
-  report(contenders, figures, idle)
+  const here = (file: string) => new URL(file, import.meta.url).pathname
+  const bareNode = await run('bare node', [here('bare-node.ts'), ...pair])
+  const bareFastify = await run('bare fastify', [here('bare-fastify.ts'), ...pair])
+  const serveFlags = ['serve', '--port', '0', '--health-port', '0', '--certs-dir', folder]
+  const serve = await run('muster serve', [await install(folder), ...serveFlags])
+  const cached = await run('muster cached', [here('muster-app.ts'), ...pair])
+  await sleep(500)
+
+  const created = sampleReview({ owner: 'Job' })
+  const base = row('bare node', bareNode, '/mutate/pods', created)
+  const rows = [
+    base,
+    row('bare fastify', bareFastify, '/mutate/pods', created),
+    // Without a cluster there is no Job; the owner is of a kind that is not asked for, at the same length.
+    row('muster serve', serve, '/mutate/pods', sampleReview({ owner: 'Run' })),
+    row('muster cached', cached, '/mutate/pods', created),
+    row('  validating', cached, '/validate/pods', sampleReview({ owner: 'Job', marked: true })),
+  ]
+  const idle = residentMb(serve)
+  await measure(rows, bundle)
+  printTable(rows, base)
+  const growth = await growthPerKilobyte(cached, bundle)
+  const lookups = (await metric(serve, LOOKUPS)) + (await metric(cached, LOOKUPS))
+  const judged = rows.slice(2, 4)
+  conclude([
+    [`rate at least ${GOAL_RATE} of bare node`, judged.every(({ rate }) => ratio(rate, base.rate) >= GOAL_RATE)],
+    [`p99 at most ${GOAL_P99} times bare node's`, judged.every(({ p99 }) => ratio(p99, base.p99) <= GOAL_P99)],
+    [`idle memory of muster serve under ${GOAL_IDLE_MB} MB (${idle.toFixed(0)} MB)`, idle < GOAL_IDLE_MB],
+    [`no API call in any review (${lookups} look-ups)`, lookups === 0],
+    [`time per kB grows at most ${GOAL_GROWTH} times (${growth.toFixed(2)})`, growth <= GOAL_GROWTH],
+  ])
 }
 
-function report(contenders: readonly Contender[], figures: readonly Figures[], idle: readonly number[]): void {
-  const base = figures[0]
-  const muster = figures.at(-1)
-  if (base === undefined || muster === undefined) throw new Error('nothing was measured')
-  process.stdout.write('\nserver          reviews/s   p99 ms   idle MB   rate ratio   p99 ratio\n')
-  for (const [index, { name }] of contenders.entries()) {
-    const { rate = [], p99 = [] } = figures[index] ?? {}
-    const cells = [
-      median(rate).toFixed(0).padStart(9),
-      median(p99).toFixed(2).padStart(8),
-      (idle[index] ?? 0).toFixed(0).padStart(9),
-    ]
-    const ratios = [ratio(rate, base.rate).toFixed(2).padStart(12), ratio(p99, base.p99).toFixed(2).padStart(11)]
-    process.stdout.write(`${name.padEnd(15)} ${cells.join(' ')} ${ratios.join(' ')}\n`)
+function row(name: string, server: RunningServer, path: string, body: Buffer): Row {
+  return { name, server, path, body, rate: [], p99: [], cpu: [] }
+}
+
+async function measure(rows: readonly Row[], ca: string): Promise<void> {
+  const [rounds, seconds, connections] = [Number(values.rounds), Number(values.seconds), Number(values.connections)]
+  process.stdout.write(
+    `${rows[0]?.body.length} B review, ${connections} keep-alive TLS connections, ${rounds} rounds of ${seconds} s each\n\n`,
+  )
+  // In turns, so that a machine that gets slower or faster while we measure does so for all of them.
+  for (let round = -1; round < rounds; round++) {
+    for (const { server, path, body, rate, p99, cpu } of rows) {
+      const before = cpuMicros(server)
+      const sample = await load({ port: server.port, path, ca }, body, connections, seconds * 1000)
+      if (round < 0) continue
+      rate.push(sample.requests / sample.seconds)
+      p99.push(quantile(sample.latencies, 0.99))
+      cpu.push((cpuMicros(server) - before) / sample.requests)
+    }
   }
-  const results = [
-    [`rate at least ${GOAL_RATE} of bare node`, ratio(muster.rate, base.rate) >= GOAL_RATE],
-    [`p99 at most ${GOAL_P99} times bare node's`, ratio(muster.p99, base.p99) <= GOAL_P99],
-    [`idle memory under ${GOAL_IDLE_MB} MB`, (idle.at(-1) ?? Number.POSITIVE_INFINITY) < GOAL_IDLE_MB],
-  ] as const
+}
+
+/** From each size to the next. One connection, so that a review waits for nothing but itself. */
+async function growthPerKilobyte(server: RunningServer, ca: string): Promise<number> {
+  const perKilobyte: number[] = []
+  for (const settings of [8, 575, 5990]) {
+    const body = sampleReview({ owner: 'Job', settings })
+    const target = { port: server.port, path: '/mutate/pods', ca }
+    await load(target, body, 1, 500)
+    const { latencies } = await load(target, body, 1, 2000)
+    const [kilobytes, ms] = [body.length / 1000, median([...latencies])]
+    perKilobyte.push(ms / kilobytes)
+    const each = ((1000 * ms) / kilobytes).toFixed(1)
+    process.stdout.write(`${kilobytes.toFixed(1).padStart(7)} kB: ${ms.toFixed(3)} ms, ${each} us per kB\n`)
+  }
+  return Math.max(...perKilobyte.slice(1).map((each, index) => each / (perKilobyte[index] ?? Number.NaN)))
+}
+
+function conclude(results: readonly (readonly [goal: string, met: boolean])[]): void {
   process.stdout.write('\n')
   for (const [goal, met] of results) process.stdout.write(`${met ? 'met   ' : 'MISSED'} ${goal}\n`)
   if (results.some(([, met]) => !met)) process.exitCode = 1
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN
-}
-
-/** Round by round, then the median: what disturbed one round disturbed its neighbours too. */
-function ratio(ours: readonly number[], base: readonly number[]): number {
-  return median(ours.map((value, index) => value / (base[index] ?? Number.NaN)))
-}
-
-/** Built as for the image: running from TypeScript would count the memory of the compiler that strips the types. */
-async function install(): Promise<string> {
-  const root = new URL('..', import.meta.url).pathname
-  const app = join(folder, 'app')
-  mkdirSync(join(app, 'bin'), { recursive: true })
-  const build = spawn(process.execPath, [join(root, 'scripts/build.ts'), join(app, 'dist')], { stdio: 'inherit' })
-  const [code] = await once(build, 'exit')
-  if (code !== 0) throw new Error('the build failed')
-  copyFileSync(join(root, 'package.json'), join(app, 'package.json'))
-  copyFileSync(join(root, 'bin/muster.js'), join(app, 'bin/muster.js'))
-  symlinkSync(join(root, 'node_modules'), join(app, 'node_modules'))
-  return join(app, 'bin/muster.js')
-}
-
-/** Output goes to a file, not to a pipe that this process would have to empty while it measures. */
-async function start({ name, args }: Contender): Promise<{ child: ChildProcess; port: number }> {
-  const logFile = join(folder, `${name.replace(' ', '-')}.log`)
-  const output = openSync(logFile, 'w')
-  const child = spawn(process.execPath, [...args], { stdio: ['ignore', output, output] })
-  closeSync(output)
-  children.push(child)
-  for (let tries = 0; tries < 200; tries++) {
-    const match = /listening (\d+)|https:\/\/localhost:(\d+)/.exec(readFileSync(logFile, 'utf8'))
-    if (match !== null) return { child, port: Number(match[1] ?? match[2]) }
-    if (child.exitCode !== null) break
-    await sleep(50)
-  }
-  throw new Error(`${name} did not start:\n${readFileSync(logFile, 'utf8')}`)
-}
-
-function residentMb(child: ChildProcess): number {
-  const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
-  return match === null ? Number.NaN : Number(match[1]) / 1024
 }

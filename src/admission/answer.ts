@@ -1,5 +1,6 @@
-import { causeReason, describe } from '../validation/field-error.ts'
-import { checkPatch } from './patch.ts'
+import { quoted } from '../json-text.ts'
+import { causeReason, describe, fieldOf, MAX_ERRORS } from '../validation/field-error.ts'
+import { checkPatch, type PatchOperation } from './patch.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 import type { Allowed, Denied } from './verdict.ts'
 
@@ -11,6 +12,8 @@ export interface AnsweredReview {
 
 /** Past this the API server cuts a warning itself, in the middle of a sentence of its own choosing. */
 const MAX_WARNING = 256
+/** The longest name that an object can have. */
+const MAX_NAME = 253
 
 /**
  * The answer to a review that was decided. Throws when the verdict cannot be sent: the API server fails the user's
@@ -18,20 +21,50 @@ const MAX_WARNING = 256
  * failure policy says, so such a verdict is a bug of ours and must not leave the house.
  */
 export function answer(request: AdmissionRequest, verdict: Allowed | Denied, mutating: boolean): AnsweredReview {
-  if (verdict.kind === 'denied') return envelope(denial(request.uid, verdict))
+  if (verdict.kind === 'denied') return envelope(denial(request, verdict))
   const warnings = verdict.warnings.length > 0 ? { warnings: sendableWarnings(verdict.warnings) } : undefined
   if (verdict.patch.length === 0) return envelope({ uid: request.uid, allowed: true, ...warnings })
-  if (!mutating) throw new Error('a validating webhook must not patch')
-  if (request.operation === 'DELETE') throw new Error('there is no object to patch on DELETE')
-  checkPatch(request.object, verdict.patch)
   return envelope({
     uid: request.uid,
     allowed: true,
     patchType: 'JSONPatch',
-    patch: Buffer.from(JSON.stringify(verdict.patch)).toString('base64'),
+    patch: sendablePatch(request, verdict, mutating),
     ...warnings,
   })
 }
+
+const START = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":'
+
+/**
+ * The same answer as it goes over the wire, byte for byte. Nearly every review ends with a patch or with nothing to
+ * say: those two texts are put together here, since only the uid in them comes from outside.
+ */
+export function answerText(request: AdmissionRequest, verdict: Allowed | Denied, mutating: boolean): string {
+  if (verdict.kind === 'denied' || verdict.warnings.length > 0) {
+    return JSON.stringify(answer(request, verdict, mutating))
+  }
+  const uid = quoted(request.uid)
+  if (verdict.patch.length === 0) return `${START}${uid},"allowed":true}}`
+  const patch = sendablePatch(request, verdict, mutating)
+  return `${START}${uid},"allowed":true,"patchType":"JSONPatch","patch":"${patch}"}}`
+}
+
+function sendablePatch({ operation, object }: AdmissionRequest, { patch }: Allowed, mutating: boolean): string {
+  if (!mutating) throw new Error('a validating webhook must not patch')
+  if (operation === 'DELETE') throw new Error('there is no object to patch on DELETE')
+  checkPatch(object, patch)
+  // A frozen patch is one that many reviews share: whether it fits is asked each time, its text stays the same.
+  if (!Object.isFrozen(patch)) return encoded(patch)
+  const known = SHARED_PATCHES.get(patch)
+  if (known !== undefined) return known
+  const text = encoded(patch)
+  SHARED_PATCHES.set(patch, text)
+  return text
+}
+
+const SHARED_PATCHES = new WeakMap<readonly PatchOperation[], string>()
+
+const encoded = (patch: readonly PatchOperation[]): string => Buffer.from(JSON.stringify(patch)).toString('base64')
 
 /** The answer when there is no verdict: the review was too large to read, or Muster itself failed. */
 export function refusal(uid: string, code: number, reason: string, message: string): AnsweredReview {
@@ -44,19 +77,23 @@ const envelope = (response: AdmissionResponse): AnsweredReview => ({
   response,
 })
 
-/** Without a message the API server prints "denied the request without explanation". */
-function denial(uid: string, verdict: Denied): AdmissionResponse {
+/**
+ * Without a message the API server prints "denied the request without explanation". With kind, name and causes kubectl
+ * writes `The Pod "x" is invalid:` and one line per cause, as it does for the API server's own rules.
+ */
+function denial({ uid, kind, name }: AdmissionRequest, verdict: Denied): AdmissionResponse {
   const { code, reason, errors } = verdict
   const message = verdict.message === '' ? reason : verdict.message
-  const causes = errors.map(error => ({
+  const causes = errors.slice(0, MAX_ERRORS).map(error => ({
     reason: causeReason(error.type),
     message: describe(error),
-    field: error.field,
+    field: fieldOf(error),
   }))
+  const details = { ...(name ? { name: name.slice(0, MAX_NAME) } : undefined), kind: kind.kind, causes }
   return {
     uid,
     allowed: false,
-    status: { code, reason, message, ...(causes.length > 0 ? { details: { causes } } : undefined) },
+    status: { code, reason, message, ...(causes.length > 0 ? { details } : undefined) },
     ...(verdict.warnings.length > 0 ? { warnings: sendableWarnings(verdict.warnings) } : undefined),
   }
 }

@@ -19,7 +19,19 @@ function escaped(segment: string): string {
   return segment.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-function segmentsOf(path: string): string[] {
+/** The paths that Muster patches are few and always the same. Bounded all the same, for the day when they are not. */
+const KNOWN_PATHS = new Map<string, readonly string[]>()
+const MAX_KNOWN_PATHS = 64
+
+function segmentsOf(path: string): readonly string[] {
+  const known = KNOWN_PATHS.get(path)
+  if (known !== undefined) return known
+  const segments = splitPath(path)
+  if (KNOWN_PATHS.size < MAX_KNOWN_PATHS) KNOWN_PATHS.set(path, segments)
+  return segments
+}
+
+function splitPath(path: string): readonly string[] {
   if (!path.startsWith('/')) throw new PatchError(path, 'a JSON Pointer starts with "/"')
   const segments = path.slice(1).split('/')
   for (let index = 0; index < segments.length; index++) {
@@ -65,21 +77,19 @@ export function applyPatch<T>(document: T, operations: readonly PatchOperation[]
  * for those, looking is enough, at a fraction of the price of applying them. Everything else is applied to see.
  */
 export function checkPatch(document: unknown, operations: readonly PatchOperation[]): void {
-  if (!operations.every((operation, index) => fitsPlainly(document, operation, operations, index))) {
+  for (let index = 0; index < operations.length; index++) {
+    if (fitsPlainly(document, operations, index)) continue
     applyPatch(document, operations)
+    return
   }
 }
 
 /** The parent is an object that is reached through objects only, none of them written by an earlier operation. */
-function fitsPlainly(
-  document: unknown,
-  { op, path }: PatchOperation,
-  operations: readonly PatchOperation[],
-  index: number,
-): boolean {
+function fitsPlainly(document: unknown, operations: readonly PatchOperation[], index: number): boolean {
+  const { op = 'add', path = '' } = operations[index] ?? {}
   if (op !== 'add' || path === '') return false
   for (let earlier = 0; earlier < index; earlier++) {
-    if (path.startsWith(`${operations[earlier]?.path ?? ''}/`)) return false
+    if (isBelow(path, operations[earlier]?.path ?? '')) return false
   }
   const segments = segmentsOf(path)
   let parent = document
@@ -92,6 +102,9 @@ function fitsPlainly(
   }
   return false
 }
+
+const isBelow = (path: string, above: string): boolean =>
+  path.length > above.length && path[above.length] === '/' && path.startsWith(above)
 
 function applyOperation(root: unknown, operation: PatchOperation, owned: Set<Container>): unknown {
   const { path } = operation

@@ -55,7 +55,7 @@ export interface AdmissionResponse {
     readonly code: number
     readonly reason: string
     readonly message: string
-    readonly details?: { readonly causes: readonly StatusCause[] }
+    readonly details?: { readonly name?: string; readonly kind?: string; readonly causes: readonly StatusCause[] }
   }
   readonly patchType?: 'JSONPatch'
   readonly patch?: string

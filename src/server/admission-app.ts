@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import type { Clock } from '../kube/clock.ts'
+import { WEBHOOKS } from '../webhooks/all.ts'
 import type { Webhook } from '../webhooks/world.ts'
 import { BODY_LIMIT, readBody } from './body.ts'
-import { budgetMs } from './budget.ts'
-import { type Answer, createReviewer, type ReviewerDeps, refused } from './reviewer.ts'
+import { createQueryReader, type ReviewQuery } from './budget.ts'
+import { ReviewThread } from './review-thread.ts'
+import { type Answer, createReviewer, type Reviewer, type ReviewerDeps, refused } from './reviewer.ts'
 
 export interface AdmissionOptions {
   readonly tls: { readonly key: string | Buffer; readonly cert: string | Buffer }
@@ -51,6 +54,7 @@ export function buildAdmissionApp(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
+    routerOptions: { querystringParser: createQueryReader() },
     clientErrorHandler: refuseClient,
     frameworkErrors: (_error, _request, reply) => send(reply, lifecycle, refused(400, 'the URL cannot be read')),
   }) as unknown as FastifyInstance
@@ -67,22 +71,28 @@ export function buildAdmissionApp(
     send(reply, lifecycle, refused(statusOf(error), 'the request could not be handled'), true)
   })
 
-  for (const webhook of webhooks) addWebhook(app, webhook, deps, lifecycle, options.bodyLimit ?? BODY_LIMIT)
+  const thread = new ReviewThread(deps.clock)
+  app.addHook('onClose', async () => await thread.close())
+  for (const webhook of webhooks) {
+    // A thread can import a webhook, but not be handed one.
+    const reviewer = createReviewer(webhook, deps, WEBHOOKS.includes(webhook) ? thread : undefined)
+    addWebhook(app, webhook, reviewer, deps.clock, lifecycle, options.bodyLimit ?? BODY_LIMIT)
+  }
   return app
 }
 
 function addWebhook(
   app: FastifyInstance,
   webhook: Webhook,
-  deps: ReviewerDeps,
+  reviewer: Reviewer,
+  clock: Clock,
   lifecycle: Lifecycle,
   limit: number,
 ): void {
-  const reviewer = createReviewer(webhook, deps)
   const { recorder } = reviewer
 
   app.post(webhook.path, (request, reply) => {
-    const started = deps.clock.monotonic()
+    const started = clock.monotonic()
     const type = request.headers['content-type']
     if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
       const answer = reviewer.unreadable(415, 'send the AdmissionReview with Content-Type: application/json')
@@ -97,8 +107,7 @@ function addWebhook(
     readBody(request.raw, limit, body => {
       if (body.kind === 'cut') return finish(reviewer.unreadable(400, 'the body is incomplete'), true)
       if (body.kind === 'oversized') return finish(reviewer.oversized(body.prefix, limit), !body.drained)
-      const { timeout } = request.query as { timeout?: unknown }
-      const answer = reviewer.review(body.bytes, started, budgetMs(timeout))
+      const answer = reviewer.review(body.bytes, started, (request.query as ReviewQuery).budgetMs)
       if (answer instanceof Promise) void answer.then(finish)
       else finish(answer)
     })

@@ -1,13 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import { PREFIX } from './oversized.ts'
 
 /**
  * Two objects of the 3 MiB that the API server accepts, and one for the rest: controller-runtime's derivation.
  * A smaller limit refuses updates that are legal.
  */
 export const BODY_LIMIT = 7 * 1024 * 1024
-
-/** Enough for everything that the API server writes before `object`. */
-const PREFIX = 16 * 1024
 
 export type Body =
   | { readonly kind: 'whole'; readonly bytes: Buffer }

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import type { Clock } from '../kube/clock.ts'
 
 /** What a webhook gets when its configuration says nothing. */
@@ -12,6 +13,23 @@ const MAX_TIMEOUT_MS = 30_000
 export function budgetMs(timeout: unknown): number {
   const total = Math.min(parseTimeout(timeout) ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)
   return total - Math.min(Math.max(total / 10, 50), 500, total / 2)
+}
+
+/** What the URL of a review says: how long it may take. */
+export type ReviewQuery = { readonly budgetMs: number }
+
+/** API servers send the same few timeouts again and again. */
+const MAX_KNOWN_QUERIES = 64
+
+export function createQueryReader(): (query: string) => ReviewQuery {
+  const known = new Map<string, ReviewQuery>()
+  return query => {
+    const read = known.get(query)
+    if (read !== undefined) return read
+    const fresh = { budgetMs: budgetMs(parse(query).timeout) }
+    if (known.size < MAX_KNOWN_QUERIES && query.length < 100) known.set(query, fresh)
+    return fresh
+  }
 }
 
 /** Go's duration format, as far as `timeoutSeconds` can produce it. */

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Operation } from '../admission/review.ts'
+import { LatencyHistogram } from './histogram.ts'
 
 export type VerdictLabel = 'allowed' | 'patched' | 'denied' | 'error'
 /** `unreadable` has no operation and no verdict: it counts only here. */
@@ -44,12 +45,12 @@ export function createMetrics(options: { readonly version: string; readonly proc
       registers,
       collect,
     }),
-    webhookLatency: new Histogram({
+    webhookLatency: new LatencyHistogram({
       name: 'muster_webhook_latency_seconds',
       help: 'From the arrival of a review to its answer.',
-      labelNames: ['webhook'],
+      label: 'webhook',
       buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3],
-      registers,
+      registry,
     }),
     webhookInFlight: new Gauge({
       name: 'muster_webhook_requests_in_flight',
@@ -135,7 +136,7 @@ export function createMetrics(options: { readonly version: string; readonly proc
 export interface WebhookRecorder {
   started(): void
   finished(): void
-  decided(operation: Operation, verdict: VerdictLabel, seconds: number): void
+  decided(operation: Operation | undefined, verdict: VerdictLabel, seconds: number): void
   failed(cause: ErrorCause): void
 }
 
@@ -145,8 +146,7 @@ export interface WebhookRecorder {
  * so that a rate over the first error is not lost.
  */
 export function webhookRecorder(metrics: Metrics, webhook: string): WebhookRecorder {
-  const latency = metrics.webhookLatency.labels(webhook)
-  metrics.webhookLatency.zero({ webhook })
+  const observe = metrics.webhookLatency.series(webhook)
   const errors = new Map(CAUSES.map(cause => [cause, metrics.webhookErrors.labels(webhook, cause)]))
   for (const counter of errors.values()) counter.inc(0)
   let inFlight = 0
@@ -174,9 +174,9 @@ export function webhookRecorder(metrics: Metrics, webhook: string): WebhookRecor
       inFlight--
     },
     decided: (operation, verdict, seconds) => {
-      const counts = byOperation.get(operation)
+      const counts = operation && byOperation.get(operation)
       if (counts !== undefined) counts[verdict]++
-      latency.observe(seconds)
+      observe(seconds)
     },
     failed: cause => errors.get(cause)?.inc(),
   }

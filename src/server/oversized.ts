@@ -6,6 +6,9 @@ export interface ReviewPeek {
   readonly name: string | undefined
 }
 
+/** Enough for everything that the API server writes before `object`. */
+export const PREFIX = 16 * 1024
+
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 

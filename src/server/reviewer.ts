@@ -1,14 +1,16 @@
 import type { Logger } from 'pino'
-import { answer, refusal } from '../admission/answer.ts'
+import { refusal } from '../admission/answer.ts'
 import { createReviewDecoder } from '../admission/protocol.ts'
-import type { AdmissionRequest } from '../admission/review.ts'
-import type { Allowed, Denied, Lookup, Needs } from '../admission/verdict.ts'
+import type { Operation } from '../admission/review.ts'
+import type { Lookup, Needs } from '../admission/verdict.ts'
 import type { Clock } from '../kube/clock.ts'
 import type { Webhook, World } from '../webhooks/world.ts'
 import { BudgetExceeded, within } from './budget.ts'
-import { capped, logDecision, rounded, subject, verdictLabel } from './decision-log.ts'
+import { type Decision, decide } from './decide.ts'
+import { capped, createDecisionLog, rounded, type Subject, subject } from './decision-log.ts'
 import { type Metrics, type WebhookRecorder, webhookRecorder } from './metrics.ts'
-import { peekReview } from './oversized.ts'
+import { PREFIX, peekReview } from './oversized.ts'
+import { LARGE_BODY, type ReviewThread } from './review-thread.ts'
 
 /** Fetches what a review could not find in the caches, and returns a world that knows it. */
 export type LookUp = (lookups: readonly Lookup[], world: World, signal: AbortSignal) => Promise<World>
@@ -43,9 +45,11 @@ export interface Reviewer {
 /** An owner chain has to be fetched link by link; ten links is where Kueue's own walk stops. */
 const MAX_ROUNDS = 12
 
-export function createReviewer(webhook: Webhook, deps: ReviewerDeps): Reviewer {
+/** With a thread, large reviews are decided there; it must know the webhook. */
+export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread?: ReviewThread): Reviewer {
   const { log, clock } = deps
   const recorder = webhookRecorder(deps.metrics, webhook.name)
+  const logDecision = createDecisionLog(log, webhook.name)
   const decode = createReviewDecoder()
 
   const unreadable = (status: number, reason: string): Answer => {
@@ -58,45 +62,69 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps): Reviewer {
    * A bare HTTP error would reach the user as "failed calling webhook" and nothing else. Denied, because a pod that
    * slips past the queue cannot be called back, while a denied request is simply sent again.
    */
-  const failed = (request: AdmissionRequest, error: unknown, started: number): Answer => {
+  const failed = (uid: string, about: Partial<Subject>, error: unknown, started: number): Answer => {
     const late = error instanceof BudgetExceeded
     const elapsed = clock.monotonic() - started
-    recorder.decided(request.operation, 'error', elapsed / 1000)
+    recorder.decided(about.operation, 'error', elapsed / 1000)
     recorder.failed(late ? 'timeout' : 'handler')
     log.error(
-      { webhook: webhook.name, ...subject(request), verdict: 'error', durationMs: rounded(elapsed), err: error },
+      { webhook: webhook.name, ...about, verdict: 'error', durationMs: rounded(elapsed), err: error },
       'review failed',
     )
     const problem = late ? 'ran out of time' : 'failed because of an error of its own'
-    const message = `Muster ${problem}; the request was not judged. Please retry; if it happens again, see the log of Muster for review ${capped(request.uid)}.`
-    return { status: 200, text: JSON.stringify(refusal(request.uid, 500, 'InternalError', message)) }
+    const message = `Muster ${problem}; the request was not judged. Please retry; if it happens again, see the log of Muster for review ${capped(uid)}.`
+    return { status: 200, text: JSON.stringify(refusal(uid, 500, 'InternalError', message)) }
   }
 
-  const answered = (request: AdmissionRequest, verdict: Allowed | Denied, started: number, budget: number): Answer => {
+  const answered = ({ text, record }: Decision, started: number, budget: number): Answer => {
     const elapsed = clock.monotonic() - started
     if (elapsed > budget) throw new BudgetExceeded(budget)
-    const text = JSON.stringify(answer(request, verdict, webhook.mutating))
-    recorder.decided(request.operation, verdictLabel(verdict), elapsed / 1000)
-    logDecision(log, webhook.name, request, verdict, elapsed)
+    recorder.decided(record.operation, record.verdict, elapsed / 1000)
+    logDecision(record, elapsed)
     return { status: 200, text }
+  }
+
+  const reviewLarge = async (thread: ReviewThread, body: Buffer, started: number, budget: number): Promise<Answer> => {
+    const prefix = Buffer.from(body.subarray(0, PREFIX))
+    try {
+      const outcome = await thread.review({
+        webhook: webhook.name,
+        body,
+        world: deps.world(),
+        until: started + budget,
+        late: new BudgetExceeded(budget),
+        lookUp: boundedLookUp(deps, started, budget),
+      })
+      if (outcome.kind === 'unreadable') return unreadable(outcome.status, outcome.reason)
+      if (outcome.kind === 'failed') return failed(outcome.uid, outcome.about, outcome.error, started)
+      return answered(outcome, started, budget)
+    } catch (error) {
+      const { uid, operation, namespace, name } = peekReview(prefix) ?? {}
+      const about = { operation: operation as Operation, namespace: capped(namespace), name: capped(name) }
+      const answer = failed(uid ?? '', about, error, started)
+      // Without its uid the API server takes no answer for one.
+      return uid === undefined ? refused(503, 'Muster could not judge this large review; please retry') : answer
+    }
   }
 
   return {
     recorder,
     unreadable,
     review: (body, started, budget) => {
+      if (thread !== undefined && body.length > LARGE_BODY) return reviewLarge(thread, body, started, budget)
       const decoded = decode(body)
       if ('error' in decoded) return unreadable(decoded.error.status, decoded.error.reason)
       const { request } = decoded.ok
       try {
         const world = deps.world()
-        const verdict = webhook.review(request, world)
-        if (verdict.kind !== 'needs') return answered(request, verdict, started, budget)
-        return lookedUp(webhook, request, deps, world, verdict, { total: budget, until: started + budget })
-          .then(later => answered(request, later, started, budget))
-          .catch(error => failed(request, error, started))
+        const decision = decide(webhook, request, world)
+        if (decision.kind === 'decided') return answered(decision, started, budget)
+        const again = (known: World) => decide(webhook, request, known)
+        return lookedUp(world, decision, boundedLookUp(deps, started, budget), again)
+          .then(later => answered(later, started, budget))
+          .catch(error => failed(request.uid, subject(request), error, started))
       } catch (error) {
-        return failed(request, error, started)
+        return failed(request.uid, subject(request), error, started)
       }
     },
     oversized: (prefix, limit) => {
@@ -116,27 +144,32 @@ export function refused(status: number, reason: string): Answer {
   return { status, text: JSON.stringify({ error: reason }) }
 }
 
+/** What no cache holds, round after round, as long as there is time. */
+function boundedLookUp({ lookup, clock }: ReviewerDeps, started: number, budget: number) {
+  const late = new BudgetExceeded(budget)
+  let rounds = 0
+  return async (lookups: readonly Lookup[], world: World): Promise<World> => {
+    if (lookup === undefined) throw new Error('the review needs objects from the cluster, and there is no cluster')
+    if (rounds++ === MAX_ROUNDS) {
+      throw new Error(`the review still needs objects after ${MAX_ROUNDS} rounds of looking them up`)
+    }
+    return await within(clock, started + budget - clock.monotonic(), late, signal => lookup(lookups, world, signal))
+  }
+}
+
 async function lookedUp(
-  webhook: Webhook,
-  request: AdmissionRequest,
-  deps: ReviewerDeps,
   known: World,
   first: Needs,
-  budget: { readonly total: number; readonly until: number },
-): Promise<Allowed | Denied> {
-  const { lookup, clock } = deps
-  if (lookup === undefined) throw new Error('the review needs objects from the cluster, and there is no cluster')
-  const late = new BudgetExceeded(budget.total)
+  lookUp: (lookups: readonly Lookup[], world: World) => Promise<World>,
+  again: (world: World) => Decision | Needs,
+): Promise<Decision> {
   let world = known
-  let { lookups } = first
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const before = world
-    world = await within(clock, budget.until - clock.monotonic(), late, signal => lookup(lookups, before, signal))
-    const verdict = webhook.review(request, world)
-    if (verdict.kind !== 'needs') return verdict
-    lookups = verdict.lookups
+  let decision: Decision | Needs = first
+  while (decision.kind === 'needs') {
+    world = await lookUp(decision.lookups, world)
+    decision = again(world)
   }
-  throw new Error(`the review still needs objects after ${MAX_ROUNDS} rounds of looking them up`)
+  return decision
 }
 
 function cappedAll(texts: Readonly<Record<string, unknown>>): Record<string, string | undefined> {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answer, refusal } from '../../../src/admission/answer.ts'
 import { applyPatch } from '../../../src/admission/patch.ts'
-import { createReviewDecoder, deeperThan } from '../../../src/admission/protocol.ts'
+import { createReviewDecoder, hasMoreBrackets, nestProblem } from '../../../src/admission/protocol.ts'
 import { allowed, forbiddenRequest, invalidObject, patched } from '../../../src/admission/verdict.ts'
 import { forbidden, invalid, required } from '../../../src/validation/field-error.ts'
 import { pod, podReview } from '../../support/reviews.ts'
@@ -88,14 +88,33 @@ describe('the depth of JSON text', () => {
       fc.property(value, sample => {
         const body = bytes(sample === '' ? '""' : JSON.stringify(sample))
         const depth = depthOf(sample)
-        expect(deeperThan(body, depth)).toBe(false)
-        if (depth > 0) expect(deeperThan(body, depth - 1)).toBe(true)
+        expect(nestProblem(body, depth)).toBeUndefined()
+        if (depth > 0) expect(nestProblem(body, depth - 1)).toContain('nests deeper')
       }),
     )
   })
 
+  it('is not asked for when there are too few brackets, and none is overlooked', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 80 }), fc.stringMatching(/^[[{z;"\]}]{0,80}$/))
+    fc.assert(
+      fc.property(text, fc.nat(7), fc.nat(5), (value, offset, spare) => {
+        const body = Buffer.from('.'.repeat(offset) + value).subarray(offset)
+        const brackets = body.filter(byte => byte === 0x5b || byte === 0x7b).length
+        if (brackets > 0) expect(hasMoreBrackets(body, brackets - 1)).toBe(true)
+        if (!hasMoreBrackets(body, spare)) expect(brackets).toBeLessThanOrEqual(spare)
+      }),
+    )
+    expect(hasMoreBrackets(bytes(podReview()), 100)).toBe(false)
+  })
+
+  it('comes with the number of objects and lists, those in strings aside', () => {
+    const body = bytes('[{},{"a":"[[[{{{"},[[]]]')
+    expect(nestProblem(body, 9, 5)).toBeUndefined()
+    expect(nestProblem(body, 9, 4)).toBe('the JSON has more than 4 objects and lists')
+  })
+
   it('ends with the body, even inside of a string', () => {
-    for (const body of ['"', '"\\', '"abc', '{"a":"\\"[[[[']) expect(deeperThan(bytes(body), 1)).toBe(false)
+    for (const body of ['"', '"\\', '"abc', '{"a":"\\"[[[[']) expect(nestProblem(bytes(body), 1)).toBeUndefined()
   })
 })
 
@@ -143,6 +162,8 @@ describe('answering a review', () => {
       reason: 'Invalid',
       message: verdict.message,
       details: {
+        name: 'train-0',
+        kind: 'Pod',
         causes: [
           {
             reason: 'FieldValueInvalid',

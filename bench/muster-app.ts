@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { DEFAULT_CONFIGURATION } from '../src/config/configuration.ts'
+import { systemClock } from '../src/kube/clock.ts'
+import { createLogger } from '../src/logging.ts'
+import { OFFLINE_IDENTITY } from '../src/names.ts'
+import { createMetrics } from '../src/server/metrics.ts'
+import { buildServer } from '../src/server/server.ts'
+import { POD_WEBHOOKS } from '../src/webhooks/pods.ts'
+import type { Found, OwnerFacts, World } from '../src/webhooks/world.ts'
+import { JOB_UID } from './review.ts'
+
+/**
+ * The server of `muster serve` with caches that are filled, as they are with a cluster: the namespace and the Job that
+ * owns the pod are known. A look-up would be a call to the API server; it is counted, and there is nobody to answer it.
+ */
+const [keyFile = '', certFile = ''] = process.argv.slice(2)
+const metrics = createMetrics({ version: 'bench' })
+
+const labels = { 'kubernetes.io/metadata.name': 'ml-research', team: 'research' }
+const namespaces = new Map([['ml-research', { found: labels }]])
+const owners = new Map<string, Found<OwnerFacts>>([
+  ['ml-research/train', { found: { uid: JOB_UID, labels: { app: 'train' }, ownerReferences: [] } }],
+])
+const world: World = {
+  config: DEFAULT_CONFIGURATION,
+  self: OFFLINE_IDENTITY,
+  namespaceLabels: name => namespaces.get(name) ?? 'unknown',
+  owner: (namespace, { name }) => owners.get(`${namespace}/${name}`) ?? 'unknown',
+  hasDefaultQueue: () => false,
+}
+
+const server = buildServer(
+  {
+    webhooks: POD_WEBHOOKS,
+    world: () => world,
+    lookup: async lookups => {
+      metrics.webhookLookups.inc(lookups.length)
+      throw new Error('there is no cluster here')
+    },
+    ready: () => [],
+    log: createLogger(),
+    metrics,
+    clock: systemClock,
+  },
+  { tls: { key: readFileSync(keyFile), cert: readFileSync(certFile) } },
+)
+await server.admission.listen({ port: 0, host: '127.0.0.1' })
+await server.health.listen({ port: 0, host: '127.0.0.1' })
+const portOf = (app: typeof server.health) => (app.server.address() as AddressInfo).port
+process.stdout.write(`listening ${portOf(server.admission)}, http://localhost:${portOf(server.health)}\n`)

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { answer, answerText } from '../../../src/admission/answer.ts'
+import type { PatchOperation } from '../../../src/admission/patch.ts'
+import { allowed, forbiddenRequest, invalidObject, patched } from '../../../src/admission/verdict.ts'
+import { quoted } from '../../../src/json-text.ts'
+import { forbidden, invalid, MAX_ERRORS } from '../../../src/validation/field-error.ts'
+import { podReview } from '../../support/reviews.ts'
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string(),
+  fc.constantFrom('"', '\\', '\ud800', '\u007f'),
+)
+
+describe('the text of an answer', () => {
+  const label = fc.record({ op: fc.constant('add' as const), path: fc.constant('/metadata/labels/x'), value: anyText })
+  const patch = fc
+    .array(label, { maxLength: 3 })
+    .chain(operations => fc.constantFrom(operations, Object.freeze(operations)))
+  const warnings = fc.array(anyText, { maxLength: 2 })
+  const errors = fc.array(
+    fc.tuple(anyText, anyText).map(([field, value]) => invalid(field, value, 'is wrong')),
+    { maxLength: 3 },
+  )
+  const verdict = fc.oneof(
+    warnings.map(texts => allowed('Ignored', texts)),
+    fc.tuple(patch, warnings).map(([operations, texts]) => patched('Gated', operations, texts)),
+    fc.tuple(errors, warnings).map(([list, texts]) => invalidObject(list, texts)),
+    errors.map(list => forbiddenRequest(list)),
+  )
+
+  it('is the JSON of the answer, byte for byte, whatever uid, patch and warnings say', () => {
+    fc.assert(
+      fc.property(anyText, verdict, (uid, decided) => {
+        const { request } = podReview({ uid })
+        const expected = JSON.stringify(answer(request, decided, true))
+        expect(answerText(request, decided, true)).toBe(expected)
+        expect(answerText(request, decided, true)).toBe(expected)
+      }),
+    )
+  })
+
+  it('is refused for a patch that does not fit, also when the same patch fitted before', () => {
+    const shared: readonly PatchOperation[] = Object.freeze([{ op: 'add', path: '/metadata/labels/x', value: '1' }])
+    const { request } = podReview()
+    expect(answerText(request, patched('Gated', shared), true)).toContain('"patch"')
+    const bare = podReview({ object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } } }).request
+    expect(() => answerText(bare, patched('Gated', shared), true)).toThrow('patch does not apply')
+    expect(() => answerText(request, patched('Gated', shared), false)).toThrow('must not patch')
+  })
+
+  it('stays short for an object that is wrong in a million places', () => {
+    const errors = Array.from({ length: 1_000_000 }, () => forbidden('x'.repeat(10_000), 'y'.repeat(10_000)))
+    const text = answerText(podReview().request, invalidObject(errors), false)
+    expect(text.length).toBeLessThan(1024 * 1024)
+    const { status } = JSON.parse(text).response
+    expect(status.message).toMatch(/, and 999900 more]$/)
+    expect(status.details.causes).toHaveLength(MAX_ERRORS)
+  })
+})
+
+describe('a quoted text', () => {
+  it('is what JSON.stringify writes', () => {
+    fc.assert(fc.property(anyText, text => quoted(text) === JSON.stringify(text)))
+  })
+})
