@@ -134,7 +134,7 @@ describe('the Deployment', () => {
   it('asks for what it needs and is not throttled', () => {
     expect(container.resources).toEqual({
       requests: { cpu: '100m', memory: '128Mi' },
-      limits: { memory: '256Mi' },
+      limits: { memory: '512Mi' },
     })
   })
 
