@@ -27,26 +27,45 @@ export async function perform(action: Action, api: KubeApi, memory: Memory): Pro
     return await send(action, api, memory)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.status === 404 || error.status === 409) return STALE
-    if (error.status === 403 || error.status === 422 || error.status === 400) return refusal(action, error)
+    if (error.status === 404) return STALE
+    if (error.status === 409 || (error.status === 422 && action.kind === 'ReleaseWorkload')) {
+      await reread(action, api, memory)
+      return STALE
+    }
+    if (error.status === 403 || error.status === 422 || error.status === 400) return refusal(error)
     throw error
   }
 }
 
-/**
- * A uid that does not match is answered with 422 on `metadata.uid`, a `test` that fails with a bare 422:
- * the object has moved on or has a successor of its name, and nothing is blocked.
- */
-function refusal(action: Action, error: ApiError): Result {
-  if (error.status === 422 && (action.kind === 'ReleaseWorkload' || error.message.includes('metadata.uid')))
-    return STALE
+/** What we hold of the object is old, and a watch that lags would let us send the same thing again and again. */
+async function reread(action: Action, api: KubeApi, memory: Memory): Promise<void> {
+  try {
+    if ('pod' in action) {
+      const { namespace, name } = action.pod
+      memory.pod(await api.get<Pod>(PODS, { namespace, name }))
+    } else {
+      const { namespace, name = '' } = action.kind === 'CreateWorkload' ? action.workload.metadata : action.workload
+      memory.workload(await api.get<Workload>(WORKLOADS, { namespace, name }))
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+  }
+}
+
+/** A uid that does not match is answered with 422 on `metadata.uid`: the pod has a successor, nothing is blocked. */
+function refusal(error: ApiError): Result {
+  if (error.status === 422 && error.message.includes('metadata.uid')) return STALE
+  // Nothing can be created in a namespace that is going; its pods are going too.
+  if (error.status === 403 && error.message.includes('because it is being terminated')) return STALE
   return { kind: 'blocked', message: error.message }
 }
 
 async function send(action: Action, api: KubeApi, memory: Memory): Promise<Result> {
   switch (action.kind) {
     case 'CreateWorkload':
-      return createWorkload(action.workload, api, memory)
+      // The name is derived from the unit: a second leader's create meets the first one's object, and nothing is doubled.
+      memory.workload(await api.create(WORKLOADS, action.workload))
+      return DONE
     case 'AddOwners': {
       const { ownerReferences, resourceVersion } = action
       const metadata = { uid: action.workload.uid, resourceVersion, ownerReferences }
@@ -81,20 +100,9 @@ async function send(action: Action, api: KubeApi, memory: Memory): Promise<Resul
     }
     case 'DeletePod':
       await api.delete(PODS, { namespace: action.pod.namespace, name: action.pod.name }, { uid: action.pod.uid })
+      // It lives on for its grace period: without a look it would be deleted again with every event of its unit.
+      await reread(action, api, memory)
       return DONE
-  }
-}
-
-/** The name is derived from the unit, so a second leader's create meets the first one's object and nothing is doubled. */
-async function createWorkload(workload: Workload, api: KubeApi, memory: Memory): Promise<Result> {
-  try {
-    memory.workload(await api.create(WORKLOADS, workload))
-    return DONE
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 409) throw error
-    const { namespace, name = '' } = workload.metadata
-    memory.workload(await api.get<Workload>(WORKLOADS, { namespace, name }))
-    return STALE
   }
 }
 

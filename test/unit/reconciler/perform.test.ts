@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError, type KubeApi, type Patch } from '../../../src/kube/api.ts'
+import { ADMISSION_GATE, MANAGED } from '../../../src/names.ts'
+import type { Action } from '../../../src/reconciler/actions.ts'
+import { type Memory, perform } from '../../../src/reconciler/perform.ts'
+import { managedPod } from '../../support/pods.ts'
+
+const pod = { namespace: 'ml', name: 'train', uid: 'uid-train' }
+const workload = { namespace: 'ml', name: 'gang', uid: 'uid-gang' }
+
+/** Answers every write with the given error, or with the pod; reads are answered with the pod. */
+function apiThat(error?: ApiError) {
+  const calls: { verb: string; path: string; patch?: Patch }[] = []
+  const answer = (verb: string, path: string, patch?: Patch) => {
+    calls.push({ verb, path, ...(patch && { patch }) })
+    return error === undefined || verb === 'get' ? Promise.resolve(managedPod()) : Promise.reject(error)
+  }
+  const api = {
+    get: (resource: { plural: string }, ref: { name: string }) => answer('get', `${resource.plural}/${ref.name}`),
+    create: (resource: { plural: string }) => answer('create', resource.plural),
+    patch: (resource: { plural: string }, ref: { name: string; subresource?: string }, patch: Patch) =>
+      answer('patch', [resource.plural, ref.name, ...(ref.subresource ? [ref.subresource] : [])].join('/'), patch),
+    delete: (resource: { plural: string }, ref: { name: string }) => answer('delete', `${resource.plural}/${ref.name}`),
+  }
+  return { api: api as unknown as KubeApi, calls }
+}
+
+const remembered: string[] = []
+const memory: Memory = { pod: () => remembered.push('pod'), workload: () => remembered.push('workload') }
+
+describe('a write of the reconciler', () => {
+  it('lifts our gate by its name, with the uid of the pod, and nothing else', async () => {
+    const { api, calls } = apiThat()
+    expect(await perform({ kind: 'LiftGate', pod }, api, memory)).toEqual({ kind: 'done' })
+    expect(calls).toEqual([
+      {
+        verb: 'patch',
+        path: 'pods/train',
+        patch: {
+          type: 'strategic',
+          body: {
+            spec: { schedulingGates: [{ $patch: 'delete', name: ADMISSION_GATE }] },
+            metadata: { uid: 'uid-train' },
+          },
+        },
+      },
+    ])
+  })
+
+  it('removes our finalizer by its name and leaves those of others', async () => {
+    const { api, calls } = apiThat()
+    await perform({ kind: 'RemoveFinalizer', pod }, api, memory)
+    const metadata = { uid: 'uid-train', '$deleteFromPrimitiveList/finalizers': [MANAGED] }
+    expect(calls[0]?.patch?.body).toEqual({ metadata })
+  })
+
+  it.each<[string, Action, ApiError]>([
+    ['a conflict', { kind: 'LiftGate', pod }, new ApiError(409, 'Conflict', 'the object has been modified')],
+    [
+      'a finalizer that moved',
+      { kind: 'ReleaseWorkload', workload, finalizerIndex: 0 },
+      new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request'),
+    ],
+  ])('reads the object again after %s, and is retried', async (_what, action, error) => {
+    const { api, calls } = apiThat(error)
+    remembered.length = 0
+    expect(await perform(action, api, memory)).toEqual({ kind: 'stale' })
+    expect(calls.map(({ verb }) => verb)).toEqual(['patch', 'get'])
+    expect(remembered).toHaveLength(1)
+  })
+
+  it.each([
+    ['the object is gone', new ApiError(404, 'NotFound', 'pods "train" not found')],
+    ['it has a successor', new ApiError(422, 'Invalid', 'metadata.uid: Invalid value: "x": field is immutable')],
+    ['its namespace goes', new ApiError(403, 'Forbidden', 'unable to create because it is being terminated')],
+  ])('is stale, not blocked, when %s', async (_what, error) => {
+    expect(await perform({ kind: 'LiftGate', pod }, apiThat(error).api, memory)).toEqual({ kind: 'stale' })
+  })
+
+  it('is blocked, with the words of whoever refused it', async () => {
+    const error = new ApiError(403, 'Forbidden', 'admission webhook "x" denied the request: no')
+    expect(await perform({ kind: 'LiftGate', pod }, apiThat(error).api, memory)).toEqual({
+      kind: 'blocked',
+      message: 'admission webhook "x" denied the request: no',
+    })
+  })
+
+  it.each([429, 500, 503])('is thrown to be tried again when the API server answers %i', async status => {
+    const error = new ApiError(status, 'Later', 'later')
+    await expect(perform({ kind: 'DeletePod', pod }, apiThat(error).api, memory)).rejects.toBe(error)
+  })
+})
