@@ -6,7 +6,7 @@ import { createLogger } from '../src/logging.ts'
 import { OFFLINE_IDENTITY } from '../src/names.ts'
 import { createMetrics } from '../src/server/metrics.ts'
 import { buildServer } from '../src/server/server.ts'
-import { POD_WEBHOOKS } from '../src/webhooks/pods.ts'
+import { WEBHOOKS } from '../src/webhooks/all.ts'
 import type { Found, OwnerFacts, World } from '../src/webhooks/world.ts'
 import { JOB_UID } from './review.ts'
 
@@ -32,7 +32,7 @@ const world: World = {
 
 const server = buildServer(
   {
-    webhooks: POD_WEBHOOKS,
+    webhooks: WEBHOOKS,
     world: () => world,
     lookup: async lookups => {
       metrics.webhookLookups.inc(lookups.length)

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { SERVING_NAMES } from '../src/tls/authority.ts'
 import { loadOrCreate } from '../src/tls/files.ts'
+import { sampleJobReview } from './job-review.ts'
 import { load, quantile } from './load.ts'
 import { type Figures, median, printTable, ratio } from './report.ts'
 import { sampleReview } from './review.ts'
@@ -13,6 +14,7 @@ import { cpuMicros, install, metric, type RunningServer, residentMb, start } fro
 
 const GOAL_RATE = 0.8
 const GOAL_P99 = 2
+const GOAL_JOB = 1.3
 const GOAL_IDLE_MB = 100
 const GOAL_GROWTH = 1.5
 const LOOKUPS = 'muster_webhook_lookups_total'
@@ -58,13 +60,16 @@ async function main(): Promise<void> {
 
   const created = sampleReview({ owner: 'Job' })
   const base = row('bare node', bareNode, '/mutate/pods', created)
+  const podValidation = row('  validating', cached, '/validate/pods', sampleReview({ owner: 'Job', marked: true }))
+  const jobValidation = row('  a Job', cached, '/validate/jobs', sampleJobReview())
   const rows = [
     base,
     row('bare fastify', bareFastify, '/mutate/pods', created),
     // Without a cluster there is no Job; the owner is of a kind that is not asked for, at the same length.
     row('muster serve', serve, '/mutate/pods', sampleReview({ owner: 'Run' })),
     row('muster cached', cached, '/mutate/pods', created),
-    row('  validating', cached, '/validate/pods', sampleReview({ owner: 'Job', marked: true })),
+    podValidation,
+    jobValidation,
   ]
   const idle = residentMb(serve)
   await measure(rows, bundle)
@@ -72,9 +77,11 @@ async function main(): Promise<void> {
   const growth = await growthPerKilobyte(cached, bundle)
   const lookups = (await metric(serve, LOOKUPS)) + (await metric(cached, LOOKUPS))
   const judged = rows.slice(2, 4)
+  const jobCost = ratio(jobValidation.cpu, podValidation.cpu)
   conclude([
     [`rate at least ${GOAL_RATE} of bare node`, judged.every(({ rate }) => ratio(rate, base.rate) >= GOAL_RATE)],
     [`p99 at most ${GOAL_P99} times bare node's`, judged.every(({ p99 }) => ratio(p99, base.p99) <= GOAL_P99)],
+    [`a Job review costs at most ${GOAL_JOB} pod reviews (${jobCost.toFixed(2)})`, !(jobCost > GOAL_JOB)],
     [`idle memory of muster serve under ${GOAL_IDLE_MB} MB (${idle.toFixed(0)} MB)`, idle < GOAL_IDLE_MB],
     [`no API call in any review (${lookups} look-ups)`, lookups === 0],
     [`time per kB grows at most ${GOAL_GROWTH} times (${growth.toFixed(2)})`, growth <= GOAL_GROWTH],
