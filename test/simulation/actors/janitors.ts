@@ -1,0 +1,81 @@
+import { NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import type { Agenda } from '../agenda.ts'
+import type { Dice } from '../dice.ts'
+import { isDeleting } from '../facts.ts'
+import type { ModelServer, Stored } from '../model/server.ts'
+import { ignoreRaces } from './nodes.ts'
+
+const GC = 'system:generic-garbage-collector'
+const NAMESPACE_CONTROLLER = 'system:namespace-controller'
+const NAMESPACE_FINALIZER = 'kubernetes'
+
+/** The controllers of Kubernetes that clean up: the garbage collector of owner references, and that of namespaces. */
+export class Janitors {
+  readonly #agenda: Agenda
+  readonly #server: ModelServer
+  readonly #dice: Dice
+  #sweeping = false
+
+  constructor(agenda: Agenda, server: ModelServer, dice: Dice) {
+    this.#agenda = agenda
+    this.#server = server
+    this.#dice = dice
+    server.subscribe(({ resource, type, after }) => {
+      const ownerGone = resource === PODS && type === 'deleted'
+      const dependentThere = resource === WORKLOADS && type !== 'deleted'
+      if (ownerGone || dependentThere) this.#sweepSoon()
+      if (resource === NAMESPACES && type === 'updated' && isDeleting(after)) this.#emptySoon(after)
+    })
+  }
+
+  createNamespace(name: string): void {
+    const metadata = { name, labels: { 'kubernetes.io/metadata.name': name }, finalizers: [NAMESPACE_FINALIZER] }
+    this.#server.create(NAMESPACES, { metadata }, 'admin')
+  }
+
+  #sweepSoon(): void {
+    if (this.#sweeping) return
+    this.#sweeping = true
+    this.#agenda.after(50 + this.#dice.next() * 1500, () => {
+      this.#sweeping = false
+      for (const workload of this.#server.all(WORKLOADS)) ignoreRaces(() => this.#collect(workload))
+    })
+  }
+
+  /** An object whose owners are all gone goes too; of several owners, those that are gone are struck off. */
+  #collect(object: Stored): void {
+    const owners = object.metadata.ownerReferences ?? []
+    if (owners.length === 0) return
+    const { namespace, name = '', uid, resourceVersion } = object.metadata
+    const ref = { name, ...(namespace !== undefined && { namespace }) }
+    const solid = owners.filter(owner => this.#server.find(PODS, namespace, owner.name)?.metadata.uid === owner.uid)
+    if (solid.length === 0) {
+      if (!isDeleting(object)) this.#server.remove(WORKLOADS, ref, { ...(uid !== undefined && { uid }) }, GC)
+    } else if (solid.length < owners.length) {
+      const body = { metadata: { uid, resourceVersion, ownerReferences: solid } }
+      this.#server.patch(WORKLOADS, ref, { type: 'merge', body }, GC)
+    }
+  }
+
+  #emptySoon(namespace: Stored): void {
+    this.#agenda.after(200 + this.#dice.next() * 1500, () => {
+      const name = namespace.metadata.name ?? ''
+      if (this.#server.find(NAMESPACES, '', name)?.metadata.uid !== namespace.metadata.uid) return
+      let left = 0
+      for (const resource of [PODS, WORKLOADS]) {
+        for (const object of this.#server.all(resource)) {
+          if (object.metadata.namespace !== name) continue
+          left++
+          if (isDeleting(object)) continue
+          const ref = { namespace: name, name: object.metadata.name ?? '' }
+          ignoreRaces(() => this.#server.remove(resource, ref, {}, NAMESPACE_CONTROLLER))
+        }
+      }
+      if (left > 0) this.#emptySoon(namespace)
+      else {
+        const body = { metadata: { finalizers: null } }
+        this.#server.patch(NAMESPACES, { name }, { type: 'merge', body }, NAMESPACE_CONTROLLER)
+      }
+    })
+  }
+}

@@ -1,0 +1,132 @@
+import { ApiError } from '../../../src/kube/api.ts'
+import type { Pod } from '../../../src/kube/objects.ts'
+import { PODS } from '../../../src/kube/resources.ts'
+import type { Agenda } from '../agenda.ts'
+import type { Dice } from '../dice.ts'
+import { asPod, gatesOf, isDeleting, isTerminal } from '../facts.ts'
+import type { ModelServer, Stored } from '../model/server.ts'
+
+/** How a pod behaves once it runs; written on the pod itself, so that a manifest says everything about it. */
+export const RUN_MS = 'sim/run-ms'
+export const OUTCOME = 'sim/outcome'
+
+/** One more than can be lost, so that there is always a place to go. */
+const NODES = ['node-1', 'node-2', 'node-3', 'node-4']
+const NODE_CONTROLLER_MS = 15_000
+const POD_GC_MS = 25_000
+
+/** The scheduler and the kubelets: bind what has no gate, run it, end it, and stop what is deleted. */
+export class Nodes {
+  readonly #agenda: Agenda
+  readonly #server: ModelServer
+  readonly #dice: Dice
+  readonly #lost = new Set<string>()
+
+  constructor(agenda: Agenda, server: ModelServer, dice: Dice) {
+    this.#agenda = agenda
+    this.#server = server
+    this.#dice = dice
+    server.subscribe(({ resource, type, before, after }) => {
+      if (resource !== PODS || type === 'deleted') return
+      this.#look(before === undefined ? undefined : asPod(before), asPod(after))
+    })
+  }
+
+  /** A node is lost and the controllers are not through with it. */
+  get troubled(): boolean {
+    return this.#lost.size > 0
+  }
+
+  lose(node: string): void {
+    this.#lost.add(node)
+    const eachPod = (act: (object: Stored) => void) => {
+      for (const object of this.#server.all(PODS)) {
+        if (asPod(object).spec.nodeName === node) ignoreRaces(() => act(object))
+      }
+    }
+    this.#agenda.after(NODE_CONTROLLER_MS, () =>
+      eachPod(object => this.#remove(object, undefined, 'system:node-controller')),
+    )
+    // The node object goes, and with it the hope that its kubelet will ever confirm anything.
+    this.#agenda.after(POD_GC_MS, () => {
+      eachPod(object => {
+        if (!isTerminal(asPod(object))) this.#setPhase(asPod(object), 'Failed', 'system:pod-garbage-collector')
+        this.#remove(object, 0, 'system:pod-garbage-collector')
+      })
+      this.#lost.delete(node)
+    })
+  }
+
+  #look(before: Pod | undefined, pod: Pod): void {
+    const { nodeName } = pod.spec
+    if (isDeleting(pod)) {
+      if (nodeName && !(before && isDeleting(before))) this.#later(100, 6_000, pod, current => this.#stop(current))
+      return
+    }
+    if (!nodeName) {
+      const ready = gatesOf(pod).length === 0 && !isTerminal(pod)
+      const wasReady = before !== undefined && gatesOf(before).length === 0
+      if (ready && !wasReady) this.#later(5, 300, pod, current => this.#schedule(current))
+    } else if (!before?.spec.nodeName) {
+      this.#later(50, 800, pod, current => this.#run(current))
+    }
+  }
+
+  #schedule(pod: Pod): void {
+    const nodes = NODES.filter(node => !this.#lost.has(node))
+    const { namespace = '', name = '' } = pod.metadata
+    this.#server.bind({ namespace, name }, this.#dice.pick(nodes))
+  }
+
+  #run(pod: Pod): void {
+    if (isDeleting(pod) || isTerminal(pod) || this.#isLost(pod)) return
+    this.#setPhase(pod, 'Running', 'system:node')
+    const runMs = Number(pod.metadata.annotations?.[RUN_MS] ?? 1000)
+    this.#later(runMs, runMs, pod, current => {
+      if (isDeleting(current) || isTerminal(current) || this.#isLost(current)) return
+      const succeeds = current.metadata.annotations?.[OUTCOME] !== 'fail'
+      this.#setPhase(current, succeeds ? 'Succeeded' : 'Failed', 'system:node')
+    })
+  }
+
+  /** The containers are down: the kubelet says how they ended and confirms the deletion. */
+  #stop(pod: Pod): void {
+    if (this.#isLost(pod)) return
+    if (!isTerminal(pod)) this.#setPhase(pod, 'Failed', 'system:node')
+    this.#remove(pod as Stored, 0, 'system:node')
+  }
+
+  #isLost(pod: Pod): boolean {
+    return this.#lost.has(pod.spec.nodeName ?? '')
+  }
+
+  #setPhase(pod: Pod, phase: string, who: string): void {
+    const { namespace = '', name = '' } = pod.metadata
+    const ref = { namespace, name, subresource: 'status' }
+    this.#server.patch(PODS, ref, { type: 'merge', body: { status: { phase } } }, who)
+  }
+
+  #remove(pod: Stored, graceSeconds: number | undefined, who: string): void {
+    const { namespace = '', name = '', uid } = pod.metadata
+    const options = { ...(uid !== undefined && { uid }), ...(graceSeconds !== undefined && { graceSeconds }) }
+    this.#server.remove(PODS, { namespace, name }, options, who)
+  }
+
+  #later(low: number, high: number, { metadata }: Pod, act: (pod: Pod) => void): void {
+    this.#agenda.after(low + this.#dice.next() * (high - low), () => {
+      const current = this.#server.find(PODS, metadata.namespace, metadata.name ?? '')
+      if (current !== undefined && current.metadata.uid === metadata.uid) ignoreRaces(() => act(asPod(current)))
+    })
+  }
+}
+
+/** Somebody else was faster, or the API server refuses: an actor shrugs. Bugs of the model are not shrugged off. */
+export function ignoreRaces(act: () => void): ApiError | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+import { describeItem } from './apply.ts'
+import type { Violation } from './invariants/judge.ts'
+import { generate } from './schedule/generate.ts'
+import type { Schedule } from './schedule/schedule.ts'
+import { sameKind, shrink } from './shrink.ts'
+import { simulate } from './simulate.ts'
+
+export interface Failure {
+  readonly seed: number
+  readonly violation: Violation
+}
+
+export interface Campaign {
+  readonly seeds: number
+  readonly steps: number
+  readonly virtualMs: number
+  readonly failures: readonly Failure[]
+}
+
+export interface CampaignOptions {
+  readonly from: number
+  readonly seeds: number
+  /** Ends early after as many failures. */
+  readonly enough?: number
+  readonly onSeed?: (done: number, failures: number) => void
+}
+
+/** Runs seed after seed. */
+export async function runCampaign({ from, seeds, enough = 1, onSeed }: CampaignOptions): Promise<Campaign> {
+  const failures: Failure[] = []
+  let steps = 0
+  let virtualMs = 0
+  let done = 0
+  while (done < seeds && failures.length < enough) {
+    const seed = from + done
+    const result = await simulate(generate(seed))
+    if (result.violation) failures.push({ seed, violation: result.violation })
+    steps += result.steps
+    virtualMs += result.virtualMs
+    done++
+    onSeed?.(done, failures.length)
+  }
+  return { seeds: done, steps, virtualMs, failures }
+}
+
+/** Everything a person needs to find out why a seed fails: the promise, the least it takes, and what happened. */
+export async function explain({ seed, violation }: Failure): Promise<string> {
+  const fails = async (schedule: Schedule) => sameKind(violation, (await simulate(schedule)).violation)
+  const least = await shrink(generate(seed), fails)
+  const { timeline, violation: shrunk } = await simulate(least, { trace: true })
+  return [
+    `seed ${seed}: ${violation.invariant} at ${(violation.at / 1000).toFixed(3)} s: ${violation.message}`,
+    `shrunk to ${least.items.length} items, ${least.setting.replicas.length} replicas, queues ${JSON.stringify(least.setting.queues)}:`,
+    ...least.items.map(item => `  ${(item.at / 1000).toFixed(3).padStart(8)} ${describeItem(item)}`),
+    'timeline:',
+    timeline,
+    `=> ${shrunk?.invariant} at ${((shrunk?.at ?? 0) / 1000).toFixed(3)} s: ${shrunk?.message}`,
+    `run it again: npm run simulate -- --from ${seed} --seeds 1`,
+  ].join('\n')
+}

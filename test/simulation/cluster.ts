@@ -1,0 +1,227 @@
+import type { Logger } from 'pino'
+import { type Configuration, DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
+import { EVENTS, LEASES, PODS } from '../../src/kube/resources.ts'
+import { OFFLINE_IDENTITY, SYSTEM_NAMESPACE } from '../../src/names.ts'
+import { localWorld } from '../../src/webhooks/local-world.ts'
+import { Janitors } from './actors/janitors.ts'
+import { JobController } from './actors/job-controller.ts'
+import { Nodes } from './actors/nodes.ts'
+import { Agenda } from './agenda.ts'
+import { Dice } from './dice.ts'
+import { asPod, gatesOf, isGated, mayRun } from './facts.ts'
+import { watchDeletions } from './invariants/deletions.ts'
+import type { Violation } from './invariants/judge.ts'
+import { watchLifts } from './invariants/lifts.ts'
+import { watchManners } from './invariants/manners.ts'
+import { OrderWatch } from './invariants/order.ts'
+import { OwnWrites } from './invariants/own-writes.ts'
+import { watchPromptness } from './invariants/promptness.ts'
+import { watchQuota } from './invariants/quota.ts'
+import { Link } from './link.ts'
+import { admissionChain } from './model/admission.ts'
+import { type AdmissionCall, ModelServer } from './model/server.ts'
+import { WatchHub } from './model/watch.ts'
+import { type Machine, Replica } from './replica.ts'
+import type { Setting } from './schedule/schedule.ts'
+import type { Timeline } from './timeline.ts'
+import { isWrite, type Request, type Wire } from './wire.ts'
+
+/** A seat for a replica: the machine and the network stay when a process dies. */
+export interface Seat {
+  readonly machine: Machine
+  readonly link: Link
+  readonly dice: Dice
+  replica: Replica
+  incarnation: number
+  /** The process dies at this write of its own. */
+  fuse: { readonly at: number; readonly moment: 'before' | 'after'; readonly burn: () => void } | undefined
+}
+
+/** More attempts than this at one object within one run are a storm, not persistence. */
+const STORM = 400
+
+export interface ClusterOptions {
+  readonly setting: Setting
+  readonly timeline: Timeline | undefined
+  /** Nothing will go wrong, so nothing may take long. */
+  readonly calm: boolean
+}
+
+/** Everything that lives in one run: the API server, the actors, the replicas, and those who watch them. */
+export class Cluster {
+  readonly agenda = new Agenda()
+  readonly server: ModelServer
+  readonly hub: WatchHub
+  readonly nodes: Nodes
+  readonly janitors: Janitors
+  readonly seats: readonly Seat[]
+  readonly config: Configuration
+  readonly muster = OFFLINE_IDENTITY
+  liftsRefusedUntil = 0
+  violation: Violation | undefined
+  /** Write attempts besides those on the Lease. */
+  attempts = 0
+  /** Of these, the ones that are no Events. */
+  objectWrites = 0
+  lastAttempt = ''
+  readonly #options: ClusterOptions
+  readonly #order: OrderWatch
+  #changedAt = 0
+  #attemptedAt = 0
+  readonly #attemptsAt = new Map<string, number>()
+
+  constructor(options: ClusterOptions) {
+    const { setting, timeline } = options
+    this.#options = options
+    this.config = { ...DEFAULT_CONFIGURATION, queues: setting.queues }
+    const dice = new Dice(setting.seed).split('cluster')
+    const world = localWorld(this.config)
+    const watcher = { notIdempotent: (_: unknown, detail: string) => this.fail('I7', detail) }
+    const chain = admissionChain(
+      () => world,
+      watcher,
+      call => this.#refuses(call),
+    )
+    this.server = new ModelServer(() => this.agenda.now, chain)
+    this.hub = new WatchHub(this.server)
+    this.server.subscribe(({ resource }) => {
+      if (resource !== LEASES) this.#changedAt = this.agenda.now
+    })
+    timeline?.follow(this.server, this.muster)
+    const judge = { fail: (invariant: Violation['invariant'], message: string) => this.fail(invariant, message) }
+    watchQuota(this.server, setting.queues, judge)
+    watchLifts(this.server, this.muster, judge)
+    watchManners(this.server, this.muster, judge)
+    watchDeletions(this.server, this.muster, judge, () => this.agenda.now)
+    if (options.calm) watchPromptness(this.server, this.muster, judge, () => this.agenda.now)
+    this.#order = new OrderWatch(this.server, judge, () => this.agenda.now)
+    this.janitors = new Janitors(this.agenda, this.server, dice.split('janitors'))
+    this.nodes = new Nodes(this.agenda, this.server, dice.split('nodes'))
+    new JobController(this.agenda, this.server, dice.split('jobs'))
+    for (const name of [SYSTEM_NAMESPACE, ...setting.namespaces]) this.janitors.createNamespace(name)
+    this.seats = setting.replicas.map((replica, index) => {
+      const link = new Link(dice.split(`link ${index}`), () => this.agenda.now, replica.watchLagMs)
+      link.streaming = replica.streaming
+      link.pageLimit = replica.pageLimit
+      const machine = { rate: replica.rate, skewMs: replica.skewMs }
+      const seat = { machine, link, dice: dice.split(`replica ${index}`), incarnation: 0, fuse: undefined }
+      return this.#boot(seat as unknown as Seat, index)
+    })
+  }
+
+  fail(invariant: Violation['invariant'], message: string): void {
+    this.violation ??= { invariant, message, at: this.agenda.now }
+  }
+
+  note(who: string, text: string): void {
+    this.#options.timeline?.add(who, text)
+  }
+
+  /** A new process takes the place of the old one. */
+  reboot(seat: Seat): void {
+    if (seat.replica.alive) return
+    this.#boot(seat, this.seats.indexOf(seat))
+    this.note(seat.replica.name, 'starts')
+  }
+
+  crash(seat: Seat, downMs: number): void {
+    if (!seat.replica.alive) return
+    this.note(seat.replica.name, 'crashes')
+    seat.replica.crash()
+    this.agenda.after(downMs, () => this.reboot(seat))
+  }
+
+  /** The actors have nothing to do: for so long nothing has changed, and no pod is on its way. */
+  idle(ms: number): boolean {
+    const restless = this.server.all(PODS).some(object => mayRun(asPod(object)) && gatesOf(asPod(object)).length === 0)
+    const watching = this.seats.every(({ replica }) => replica.alive && replica.watching)
+    const lease = this.server.find(LEASES, SYSTEM_NAMESPACE, 'muster')?.spec as { holderIdentity?: string } | undefined
+    const led = this.seats.some(({ replica }) => replica.leads && replica.name === lease?.holderIdentity)
+    const quietSince = Math.max(this.#changedAt, this.#attemptedAt)
+    return watching && led && !restless && !this.nodes.troubled && quietSince + ms <= this.agenda.now
+  }
+
+  run(end: number): Promise<void> {
+    return this.agenda.runUntil(end, () => this.violation !== undefined)
+  }
+
+  #boot(seat: Seat, index: number): Seat {
+    seat.incarnation++
+    seat.fuse = undefined
+    seat.replica = new Replica({
+      name: `replica-${index}.${seat.incarnation}`,
+      agenda: this.agenda,
+      dice: seat.dice.split(String(seat.incarnation)),
+      machine: seat.machine,
+      link: seat.link,
+      server: this.server,
+      hub: this.hub,
+      wire: replica => this.#wire(seat, replica),
+      who: this.muster,
+      config: this.config,
+      onMetric: (name, value) => {
+        if (value < 0) this.fail('F9', `${name} is ${value}: no duration and no number of pods is negative`)
+      },
+      log: this.#log(`replica-${index}.${seat.incarnation}`),
+    })
+    const { replica } = seat
+    this.agenda.after(seat.dice.next() * 50, () => replica.start(), replica)
+    return seat
+  }
+
+  #wire(seat: Seat, replica: Replica): Wire {
+    const own = new OwnWrites(
+      message => this.fail('F3', `${replica.name} ${message}`),
+      () => this.agenda.now,
+    )
+    return {
+      sending: request => {
+        if (isWrite(request)) this.#count(request, seat, replica)
+        own.sending(request)
+        const check = this.#order.sending(replica, request)
+        return result => {
+          check()
+          if (request.resource !== LEASES && request.verb !== 'list') {
+            this.#options.timeline?.request(replica.name, request, result.error)
+          }
+        }
+      },
+      received: (resource, object) => this.#order.received(replica, resource, object),
+      answered: (request, object) => own.answered(request, object),
+    }
+  }
+
+  #count(request: Request, seat: Seat, replica: Replica): void {
+    const key = `${request.verb} ${request.resource.plural} ${request.namespace}/${request.name}`
+    const attempts = (this.#attemptsAt.get(key) ?? 0) + 1
+    this.#attemptsAt.set(key, attempts)
+    this.attempts++
+    if (request.resource !== EVENTS) this.objectWrites++
+    this.#attemptedAt = this.agenda.now
+    this.lastAttempt = `${replica.name}: ${key}`
+    if (attempts > STORM) this.fail('I6', `${key} was tried ${attempts} times`)
+    replica.writes++
+    const { fuse } = seat
+    if (fuse === undefined || replica !== seat.replica || replica.writes < fuse.at) return
+    seat.fuse = undefined
+    if (fuse.moment === 'before') fuse.burn()
+    else this.agenda.after(0, fuse.burn)
+  }
+
+  /** Another admission plugin, in a bad mood: it refuses to let gates be taken off. */
+  #refuses({ resource, object, oldObject }: AdmissionCall): string | undefined {
+    if (this.liftsRefusedUntil <= this.agenda.now || resource !== PODS || oldObject === undefined) return undefined
+    const lifts = isGated(asPod(oldObject)) && !isGated(asPod(object))
+    return lifts ? 'admission webhook "policy.example.com" denied the request: not now' : undefined
+  }
+
+  #log(name: string): Logger {
+    const { timeline } = this.#options
+    const quiet = () => {}
+    const tell = (fields: { err?: unknown }, message: string) => {
+      const cause = fields.err instanceof Error ? `: ${fields.err.message}` : ''
+      timeline?.add(name, `(log) ${message}${cause}`)
+    }
+    return { debug: quiet, trace: quiet, info: tell, warn: tell, error: tell, fatal: tell } as unknown as Logger
+  }
+}

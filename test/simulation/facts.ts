@@ -1,0 +1,118 @@
+import type { Pod, PodSpec } from '../../src/kube/objects.ts'
+import {
+  ADMISSION_GATE,
+  GROUP_COUNT,
+  GROUP_FAST_ADMISSION,
+  GROUP_NAME,
+  GROUP_ROLE,
+  GROUP_SETS,
+  GROUP_TOTAL_COUNT,
+  MANAGED,
+  QUEUE_NAME,
+  ROLE_HASH,
+} from '../../src/names.ts'
+import type { Workload } from '../../src/workload/workload.ts'
+import type { Stored } from './model/server.ts'
+
+/**
+ * The judge's own reading of objects. It shares no code with what it judges, but for names: a wrong reading there
+ * must not be wrong here in the same way.
+ */
+export const asPod = (object: Stored): Pod => object as unknown as Pod
+export const asWorkload = (object: Stored): Workload => object as unknown as Workload
+
+export const gatesOf = (pod: Pod): readonly string[] => (pod.spec.schedulingGates ?? []).map(gate => gate.name)
+export const isGated = (pod: Pod): boolean => gatesOf(pod).includes(ADMISSION_GATE)
+export const isManaged = (pod: Pod): boolean => pod.metadata.labels?.[MANAGED] === 'true'
+export const hasOurFinalizer = (pod: Pod): boolean => pod.metadata.finalizers?.includes(MANAGED) ?? false
+export const foreignFinalizers = (object: Stored | Pod, ours: string): readonly string[] =>
+  (object.metadata.finalizers ?? []).filter(name => name !== ours)
+export const phaseOf = (pod: Pod): string => pod.status?.phase ?? 'Pending'
+export const isTerminal = (pod: Pod): boolean => phaseOf(pod) === 'Succeeded' || phaseOf(pod) === 'Failed'
+export const isDeleting = (object: Stored | Pod | Workload): boolean => object.metadata.deletionTimestamp != null
+
+/** Its containers may be running now or later. */
+export function mayRun(pod: Pod): boolean {
+  if (isGated(pod) || isTerminal(pod)) return false
+  return !isDeleting(pod) || (Boolean(pod.spec.nodeName) && pod.metadata.deletionGracePeriodSeconds !== 0)
+}
+
+/** Takes one of the places of its group: runs, will run, or has run to a good end. A forced deletion is an end. */
+export function takesPlace(pod: Pod): boolean {
+  if (isTerminal(pod)) return phaseOf(pod) === 'Succeeded'
+  return !isDeleting(pod) || (Boolean(pod.spec.nodeName) && pod.metadata.deletionGracePeriodSeconds !== 0)
+}
+
+export function groupOf(pod: Pod): string | undefined {
+  return pod.metadata.annotations?.[GROUP_NAME] || pod.metadata.labels?.[GROUP_NAME] || undefined
+}
+
+export function unitOf(pod: Pod): string {
+  const group = groupOf(pod)
+  return `${pod.metadata.namespace}/${group === undefined ? `pod:${pod.metadata.name}` : `group:${group}`}`
+}
+
+export function roleOf(pod: Pod): string {
+  return pod.metadata.labels?.[GROUP_ROLE] ?? pod.metadata.annotations?.[ROLE_HASH] ?? ''
+}
+
+export const queueOf = (pod: Pod): string => pod.metadata.labels?.[QUEUE_NAME] ?? ''
+
+/** The size that the pod says its group has, where it says one. */
+export function declaredSize(pod: Pod): number | undefined {
+  const { annotations = {} } = pod.metadata
+  const text = annotations?.[GROUP_TOTAL_COUNT] ?? annotations?.[GROUP_COUNT]
+  return text === undefined ? undefined : Number(text)
+}
+
+export function comesLater(pod: Pod): boolean {
+  const { annotations } = pod.metadata
+  return annotations?.[GROUP_FAST_ADMISSION] === 'true' || annotations?.[GROUP_SETS] !== undefined
+}
+
+export function conditionOf(workload: Workload, type: string): string | undefined {
+  return workload.status?.conditions?.find(condition => condition.type === type)?.status
+}
+
+export const holdsQuota = (workload: Workload): boolean =>
+  conditionOf(workload, 'QuotaReserved') === 'True' && conditionOf(workload, 'Finished') !== 'True'
+
+export interface Usage {
+  readonly pods: number
+  readonly milliCpu: number
+}
+
+export function podUsage(spec: PodSpec): Usage {
+  const milliCpu = (spec.containers ?? []).reduce((sum, { resources }) => sum + milli(resources?.requests?.cpu), 0)
+  return { pods: 1, milliCpu }
+}
+
+export function workloadUsage(workload: Workload): Usage {
+  return workload.spec.podSets.reduce((sum, { count, template }) => plus(sum, podUsage(template.spec), count), {
+    pods: 0,
+    milliCpu: 0,
+  })
+}
+
+export function plus(a: Usage, b: Usage, times = 1): Usage {
+  return { pods: a.pods + b.pods * times, milliCpu: a.milliCpu + b.milliCpu * times }
+}
+
+function milli(quantity: string | undefined): number {
+  if (quantity === undefined) return 0
+  return quantity.endsWith('m') ? Number(quantity.slice(0, -1)) : Number(quantity) * 1000
+}
+
+export function limitsOf(limits: Readonly<Record<string, string | number>>): Partial<Usage> {
+  return {
+    ...(limits.pods !== undefined && { pods: Number(limits.pods) }),
+    ...(limits.cpu !== undefined && { milliCpu: milli(String(limits.cpu)) }),
+  }
+}
+
+export function exceeds(usage: Usage, limits: Partial<Usage>): boolean {
+  return (
+    usage.pods > (limits.pods ?? Number.POSITIVE_INFINITY) ||
+    usage.milliCpu > (limits.milliCpu ?? Number.POSITIVE_INFINITY)
+  )
+}

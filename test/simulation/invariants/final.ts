@@ -1,0 +1,165 @@
+import type { QueueLimits } from '../../../src/config/configuration.ts'
+import type { Pod } from '../../../src/kube/objects.ts'
+import { NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import { MANAGED } from '../../../src/names.ts'
+import { RESOURCE_IN_USE, type Workload } from '../../../src/workload/workload.ts'
+import {
+  asPod,
+  asWorkload,
+  conditionOf,
+  declaredSize,
+  exceeds,
+  foreignFinalizers,
+  groupOf,
+  hasOurFinalizer,
+  holdsQuota,
+  isDeleting,
+  isGated,
+  limitsOf,
+  mayRun,
+  phaseOf,
+  plus,
+  queueOf,
+  roleOf,
+  takesPlace,
+  type Usage,
+  workloadUsage,
+} from '../facts.ts'
+import type { ModelServer } from '../model/server.ts'
+import { comesBefore, waits } from './order.ts'
+import { type TrueUnit, unitsOf } from './units.ts'
+
+/** I4: what is left undone although nothing stands in its way. Empty when everything has come to rest as it should. */
+export function unfinished(server: ModelServer, queues: readonly QueueLimits[]): readonly string[] {
+  const units = unitsOf(server)
+  return [
+    ...units.flatMap(unit => [...leftPods(unit), ...undecided(unit), ...unlifted(unit), ...unended(unit)]),
+    ...leftWorkloads(server, units),
+    ...unadmitted(server, queues),
+    ...server
+      .all(NAMESPACES)
+      .filter(namespace => isDeleting(namespace) && !isHeldByOthers(server, namespace.metadata.name))
+      .map(({ metadata }) => `namespace ${metadata.name} cannot go`),
+  ]
+}
+
+function isHeldByOthers(server: ModelServer, namespace: string | undefined): boolean {
+  return server
+    .all(PODS)
+    .some(pod => pod.metadata.namespace === namespace && foreignFinalizers(pod, MANAGED).length > 0)
+}
+
+const label = ({ metadata: { namespace, name } }: Pod | Workload): string => `${namespace}/${name}`
+
+/** A deleted pod that holds no node is gone, whatever its group, its queue or its namespace say. */
+function leftPods({ pods, workload }: TrueUnit): readonly string[] {
+  const stuck = pods.filter(pod => {
+    if (!isDeleting(pod) || foreignFinalizers(pod, MANAGED).length > 0) return false
+    if (mayRun(pod)) return false
+    const counted = workload === undefined || conditionOf(workload, 'Finished') === 'True'
+    return phaseOf(pod) !== 'Succeeded' || counted
+  })
+  return stuck.map(pod => `deleted pod ${label(pod)} is still there`)
+}
+
+/** A unit that is complete and agrees with itself has a Workload. */
+function undecided({ name, pods, workload }: TrueUnit): readonly string[] {
+  const alive = pods.filter(takesPlace)
+  const waiting = alive.filter(pod => isGated(pod) && !isDeleting(pod))
+  const [first] = waiting
+  if (workload !== undefined || first === undefined) return []
+  if (groupOf(first) === undefined) return [`pod ${label(first)} waits and has no Workload`]
+  const sizes = new Set(alive.map(declaredSize))
+  const queues = new Set(alive.map(queueOf))
+  const size = declaredSize(first)
+  if (sizes.size !== 1 || queues.size !== 1 || size === undefined || alive.length < size) return []
+  return [`group ${name} is complete and has no Workload`]
+}
+
+/** In an admitted unit nobody waits for a place that is free, and nobody who has none is kept waiting. */
+function unlifted({ pods, workload }: TrueUnit): readonly string[] {
+  if (workload === undefined || !mayStart(workload)) return []
+  return workload.spec.podSets.flatMap(podSet => {
+    const players = pods.filter(pod => groupOf(pod) === undefined || roleOf(pod) === podSet.name)
+    const taken = players.filter(pod => !isGated(pod) && takesPlace(pod)).length
+    const waiting = players.filter(pod => isGated(pod) && !isDeleting(pod))
+    if (waiting.length === 0) return []
+    const names = waiting.map(label).join(', ')
+    return [
+      taken < podSet.count ? `${names} could be lifted` : `${names} beyond the count of ${podSet.name} still there`,
+    ]
+  })
+}
+
+function mayStart(workload: Workload): boolean {
+  if (isDeleting(workload) || workload.spec.active === false) return false
+  return (
+    conditionOf(workload, 'Admitted') === 'True' &&
+    !['Evicted', 'Finished'].some(type => conditionOf(workload, type) === 'True')
+  )
+}
+
+/** What has ended is called finished, and gives back what it held. */
+function unended({ name, pods, workload }: TrueUnit): readonly string[] {
+  if (workload === undefined || isDeleting(workload)) {
+    const kept = pods.filter(pod => hasOurFinalizer(pod) && pods.every(({ status }) => isOver(status?.phase)))
+    return workload === undefined ? kept.map(pod => `${label(pod)} has ended and keeps our finalizer`) : []
+  }
+  if (conditionOf(workload, 'Finished') === 'True') {
+    const ended = pods.filter(pod => !isGated(pod) || isDeleting(pod))
+    return ended.filter(hasOurFinalizer).map(pod => `unit ${name} has finished and ${label(pod)} keeps our finalizer`)
+  }
+  const total = workload.spec.podSets.reduce((sum, { count }) => sum + count, 0)
+  const single = pods.length === 1 && pods.every(pod => groupOf(pod) === undefined)
+  const succeeded = pods.filter(pod => phaseOf(pod) === 'Succeeded').length
+  // A deleted pod that others hold back is gone for us, however it ended.
+  const over = single ? pods.every(pod => isOver(pod.status?.phase) && hasOurFinalizer(pod)) : succeeded >= total
+  return over ? [`unit ${name} has ended and its Workload is not finished`] : []
+}
+
+const isOver = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
+
+function leftWorkloads(server: ModelServer, units: readonly TrueUnit[]): readonly string[] {
+  const alive = new Set(units.map(({ workload }) => workload?.metadata.uid))
+  const running = new Set(units.filter(({ pods }) => pods.some(mayRun)).map(({ workload }) => workload?.metadata.uid))
+  return server.all(WORKLOADS).flatMap(object => {
+    const workload = asWorkload(object)
+    const { uid } = object.metadata
+    if (foreignFinalizers(object, RESOURCE_IN_USE).length > 0) return []
+    if (!alive.has(uid)) {
+      const owned = object.metadata.ownerReferences?.some(owner => hasOwner(server, object.metadata.namespace, owner))
+      return owned ? [] : [`Workload ${label(workload)} has no pods and is still there`]
+    }
+    if (running.has(uid)) return []
+    if (isDeleting(object)) return [`deleted Workload ${label(workload)} is still there`]
+    const revoked = workload.spec.active === false || conditionOf(workload, 'Evicted') === 'True'
+    return revoked && holdsQuota(workload) ? [`${label(workload)} was stopped and still holds its quota`] : []
+  })
+}
+
+function hasOwner(server: ModelServer, namespace: string | undefined, owner: { name: string; uid: string }): boolean {
+  const pod = server.find(PODS, namespace, owner.name)
+  return pod !== undefined && asPod(pod).metadata.uid === owner.uid
+}
+
+/** The first in a queue is admitted as soon as it fits. */
+function unadmitted(server: ModelServer, queues: readonly QueueLimits[]): readonly string[] {
+  const workloads = server.all(WORKLOADS).map(asWorkload)
+  const names = new Set(workloads.map(({ spec }) => spec.queueName))
+  return [...names].flatMap(queue => {
+    const own = workloads.filter(({ spec }) => spec.queueName === queue)
+    const first = own
+      .filter(waits)
+      .reduce<Workload | undefined>(
+        (head, next) => (head === undefined || comesBefore(next, head) ? next : head),
+        undefined,
+      )
+    if (first === undefined) return []
+    const used = own.filter(holdsQuota).reduce<Usage>((sum, next) => plus(sum, workloadUsage(next)), NOTHING)
+    const limits = limitsOf(queues.find(({ name }) => name === queue)?.limits ?? {})
+    if (exceeds(plus(used, workloadUsage(first)), limits)) return []
+    return [`${label(first)} is first in queue ${queue}, fits, and is not admitted`]
+  })
+}
+
+const NOTHING: Usage = { pods: 0, milliCpu: 0 }

@@ -1,0 +1,46 @@
+import type { Pod } from '../../../src/kube/objects.ts'
+import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import { MANAGED } from '../../../src/names.ts'
+import { asPod, asWorkload, conditionOf, isDeleting, isGated } from '../facts.ts'
+import type { Change, ModelServer } from '../model/server.ts'
+import type { Judge } from './judge.ts'
+import { workloadOfPod } from './units.ts'
+
+/** Several rounds of the slowest healthy watch and of requests. Kueue's gates fell minutes late (kueue#11170). */
+const PROMPT_MS = 2500
+
+/** I4, where nothing goes wrong: what can be done is done at once, not merely in the end. */
+export function watchPromptness(server: ModelServer, muster: string, judge: Judge, now: () => number): void {
+  const admittedAt = new Map<string, number>()
+  const deletedAt = new Map<string, number>()
+
+  const check = (since: number | undefined, what: string) => {
+    if (since === undefined || now() - since <= PROMPT_MS) return
+    judge.fail('I4', `${what} ${((now() - since) / 1000).toFixed(1)} s late, and nothing was wrong`)
+  }
+
+  const noteWorkload = ({ before, after }: Change) => {
+    const admitted = conditionOf(asWorkload(after), 'Admitted') === 'True'
+    const was = before !== undefined && conditionOf(asWorkload(before), 'Admitted') === 'True'
+    if (admitted && !was) admittedAt.set(after.metadata.uid ?? '', now())
+  }
+
+  const notePod = (before: Pod, after: Pod, gone: boolean, byMuster: boolean) => {
+    const { uid = '', name } = after.metadata
+    if (isDeleting(after) && !isDeleting(before) && isGated(after)) deletedAt.set(uid, now())
+    const released =
+      before.metadata.finalizers?.includes(MANAGED) && (gone || !after.metadata.finalizers?.includes(MANAGED))
+    if (released && byMuster) check(deletedAt.get(uid), `deleted pod ${name} is let go`)
+    if (!isGated(before) || isGated(after)) return
+    const workload = workloadOfPod(server, after)
+    const waiting =
+      Date.parse(after.metadata.creationTimestamp ?? '') < Date.parse(workload?.metadata.creationTimestamp ?? '')
+    if (waiting) check(admittedAt.get(workload?.metadata.uid ?? ''), `${name} is lifted`)
+  }
+
+  server.subscribe(change => {
+    const { resource, type, before, after, who } = change
+    if (resource === WORKLOADS && type === 'updated') noteWorkload(change)
+    if (resource === PODS && before) notePod(asPod(before), asPod(after), type === 'deleted', who === muster)
+  })
+}

@@ -1,0 +1,61 @@
+import { applyPatch } from '../../../src/admission/patch.ts'
+import type { AdmissionRequest } from '../../../src/admission/review.ts'
+import type { Verdict } from '../../../src/admission/verdict.ts'
+import { ApiError } from '../../../src/kube/api.ts'
+import { PODS } from '../../../src/kube/resources.ts'
+import { reviewPodMutation, reviewPodValidation } from '../../../src/webhooks/pods.ts'
+import type { World } from '../../../src/webhooks/world.ts'
+import type { Admission, AdmissionCall, Stored } from './server.ts'
+
+export interface AdmissionWatcher {
+  /** The mutator's output, mutated again, must come out as it was, and the validator must take it (I7). */
+  notIdempotent(object: Stored, detail: string): void
+}
+
+/** Another plugin in the chain: why it refuses a call, or undefined. */
+export type Plugin = (call: AdmissionCall) => string | undefined
+
+/** The admission chain with the real webhooks in it: mutation, then validation of the result, then other plugins. */
+export function admissionChain(world: () => World, watcher: AdmissionWatcher, plugin: Plugin): Admission {
+  return call => {
+    if (call.resource !== PODS) return call.object
+    const object = call.operation === 'CREATE' ? mutate(call, world(), watcher) : call.object
+    const verdict = reviewPodValidation(requestOf({ ...call, object }), world())
+    if (verdict.kind !== 'allowed') refuse(verdict)
+    const refusal = plugin({ ...call, object })
+    if (refusal !== undefined) throw new ApiError(403, 'Forbidden', refusal)
+    return object
+  }
+}
+
+function mutate(call: AdmissionCall, world: World, watcher: AdmissionWatcher): Stored {
+  const verdict = reviewPodMutation(requestOf(call), world)
+  if (verdict.kind !== 'allowed') return refuse(verdict)
+  const object = applyPatch(call.object, verdict.patch)
+  const again = reviewPodMutation(requestOf({ ...call, object }), world)
+  if (again.kind !== 'allowed' || again.patch.length > 0) {
+    watcher.notIdempotent(object, `the second mutation says ${JSON.stringify(again)}`)
+  }
+  return object
+}
+
+function refuse(verdict: Exclude<Verdict, { kind: 'allowed' }>): never {
+  if (verdict.kind === 'needs') throw new ApiError(500, 'InternalError', 'the world of the model has no such object')
+  throw new ApiError(verdict.code, verdict.reason, `admission webhook denied the request: ${verdict.message}`)
+}
+
+function requestOf({ operation, object, oldObject, subresource, who }: AdmissionCall): AdmissionRequest {
+  const { name, namespace } = object.metadata
+  return {
+    uid: 'review',
+    kind: { group: '', version: 'v1', kind: 'Pod' },
+    resource: { group: '', version: 'v1', resource: 'pods' },
+    operation,
+    object,
+    userInfo: { username: who, groups: ['system:authenticated'] },
+    ...(name !== undefined && { name }),
+    ...(namespace !== undefined && { namespace }),
+    ...(oldObject !== undefined && { oldObject }),
+    ...(subresource !== undefined && { subResource: subresource }),
+  }
+}

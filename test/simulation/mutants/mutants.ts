@@ -1,0 +1,300 @@
+/** A bug, planted in the source by replacing one piece of text with another. */
+export interface Mutant {
+  readonly name: string
+  /** Where the bug comes from: the field, or the list of issue 6. */
+  readonly from: string
+  /** Below the root of the repository. */
+  readonly file: string
+  /** Occurs exactly once: a mutant that no longer fits the code fails its test and has to be looked at. */
+  readonly find: string
+  readonly replace: string
+  readonly and?: { readonly find: string; readonly replace: string }
+  /** A seed from which it is found soon. */
+  readonly seed?: number
+}
+
+const DECIDE = 'src/reconciler/decide.ts'
+const PERFORM = 'src/reconciler/perform.ts'
+const LIFTING = 'src/reconciler/lifting.ts'
+const STATE = 'src/reconciler/pod-state.ts'
+const LOOP = 'src/reconciler/loop.ts'
+const STORE = 'src/kube/store.ts'
+const LEDGER = 'src/engines/builtin/ledger.ts'
+const ENGINE = 'src/engines/builtin/engine.ts'
+const ELECTOR = 'src/kube/elector.ts'
+const COMPOSE = 'src/workload/compose.ts'
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'two leaders',
+    from: 'who was leader once goes on, whoever holds the Lease now',
+    file: ELECTOR,
+    find: 'return this.#leading && this.#options.clock.monotonic() - this.#lastRenewAt <= this.#renewDeadlineMs',
+    replace: 'return this.#leading',
+    and: { find: 'if (!this.#leading) return\n', replace: "if (!this.#leading || reason !== 'stopping') return\n" },
+    seed: 30,
+  },
+  {
+    name: 'a new leader trusts its old caches',
+    from: 'Sieve: stale state; the watch of a follower lags behind the last writes of the leader',
+    file: LOOP,
+    find: 'await Promise.all([this.#pods.refresh(), this.#workloads.refresh()])',
+    replace: 'await Promise.resolve()',
+    seed: 50,
+  },
+  {
+    name: 'forgets its own writes to pods',
+    from: 'forget the expectation: what a write returned is not put into the cache',
+    file: LOOP,
+    find: 'pod: pod => this.#pods.offer(pod)',
+    replace: 'pod: () => {}',
+    seed: 30,
+  },
+  {
+    name: 'forgets its own writes to Workloads',
+    from: 'forget the expectation',
+    file: LOOP,
+    find: 'workload: workload => this.#workloads.offer(workload)',
+    replace: 'workload: () => {}',
+  },
+  {
+    name: 'skips the uid check on patches',
+    from: 'a successor of the same name gets what was meant for its predecessor',
+    file: PERFORM,
+    find: 'const body = { ...change, metadata: { uid: pod.uid, ...change.metadata } }',
+    replace: 'const body = { ...change }',
+  },
+  {
+    name: 'skips the uid check on deletions',
+    from: 'a successor of the same name is deleted in place of its predecessor',
+    file: PERFORM,
+    find: '{ uid: action.pod.uid }',
+    replace: '{}',
+    seed: 240,
+  },
+  {
+    name: 'takes a conflict for old news',
+    from: 'found by the simulator: nothing comes after a conflict that nobody caused',
+    file: LOOP,
+    find: "return settled ? 'done' : 'retry'",
+    replace: "return 'done'",
+    seed: 60,
+  },
+  {
+    name: 'lifts before the group is complete',
+    from: 'the first list decides what the group is',
+    file: COMPOSE,
+    find: 'const { total, fastAdmission } = plan',
+    replace: 'const { fastAdmission } = plan\n  const total = members.length',
+  },
+  {
+    name: 'lifts without asking for admission',
+    from: 'kueue#9482 turned around: lifted, not admitted',
+    file: DECIDE,
+    find: 'return isAdmitted(workload) ? admitted(unit, workload, now) : waiting(unit, workload)',
+    replace: 'return admitted(unit, workload, now)',
+  },
+  {
+    name: 'lifts whoever waits, however many were admitted',
+    from: 'count forgotten',
+    file: LIFTING,
+    find: 'lift.push(...waiting.slice(0, free))',
+    replace: 'lift.push(...waiting)',
+  },
+  {
+    name: 'counts by name',
+    from: 'kueue#9879: a pod that was created again under its old name stays gated',
+    file: LIFTING,
+    find: 'const free = Math.max(0, podSet.count - taken)',
+    replace:
+      'const names = ((globalThis as unknown as { names: Set<string> }).names ??= new Set())\n' +
+      '    const key = (pod: Pod) => [podSet.name, pod.metadata.name].join()\n' +
+      '    for (const pod of members) if (!isGated(pod)) names.add(key(pod))\n' +
+      '    const again = waiting.filter(pod => names.has(key(pod))).length\n' +
+      '    const free = Math.max(0, podSet.count - taken - again)',
+  },
+  {
+    name: 'failed pods keep their places',
+    from: 'a replacement is taken for one too many',
+    file: STATE,
+    find: 'return !isFailed(pod) && !(isDeleting(pod) && !pod.spec.nodeName)',
+    replace: 'return !(isDeleting(pod) && !pod.spec.nodeName)',
+    seed: 50,
+  },
+  {
+    name: 'never lets a deleted gated pod go',
+    from: 'kueue#1339, #1352, #1648, #6149, #6919: the finalizer is not removed',
+    file: STATE,
+    find: 'if (!isDeleting(pod) || isSucceeded(pod)) return false',
+    replace: 'if (!isDeleting(pod) || isSucceeded(pod) || isGated(pod)) return false',
+  },
+  {
+    name: 'lets a deleted pod go while it runs',
+    from: 'kueue: quota is freed as soon as the deletion starts, long before the containers stop',
+    file: STATE,
+    find: 'return neverStarted || isFailed(pod) || pod.metadata.deletionGracePeriodSeconds === 0',
+    replace: 'return true',
+  },
+  {
+    name: 'lets deletions wait for everything else',
+    from: 'kueue: a deleted group hangs until somebody repairs it',
+    file: DECIDE,
+    find: 'const leaving = unit.pods.filter(pod => is.mayLeave(pod))',
+    replace: 'const leaving = unit.workload === undefined ? [] : unit.pods.filter(pod => is.mayLeave(pod))',
+  },
+  {
+    name: 'takes the finalizers of others along',
+    from: 'kueue#3899: a loose patch writes the whole list',
+    file: PERFORM,
+    find: "const metadata = { '$deleteFromPrimitiveList/finalizers': [MANAGED] }",
+    replace: 'const metadata = { finalizers: null }',
+  },
+  {
+    name: 'lifts by writing the whole list of gates',
+    from: 'kueue#2029: a patch that carries more than it means',
+    file: PERFORM,
+    find: 'memory.pod(await patchPod(api, action.pod, { spec: { schedulingGates: [gate] } }))',
+    replace: 'memory.pod(await patchPod(api, action.pod, { spec: { schedulingGates: null } as object }))',
+  },
+  {
+    name: 'takes a refusal for a success',
+    from: 'kueue#7433, #9492: admitted, refused by another plugin, and gated for ever',
+    file: PERFORM,
+    find: "return { kind: 'blocked', message: error.message }",
+    replace: 'return DONE',
+    seed: 40,
+  },
+  {
+    name: 'takes a server error for a success',
+    from: 'an answer that did not come is not a yes',
+    file: PERFORM,
+    find: 'return refusal(error)\n    throw error',
+    replace: 'return refusal(error)\n    return DONE',
+    seed: 155,
+  },
+  {
+    name: 'loses the finalizer on restart',
+    from: 'a process that has just started lets go of what it finds',
+    file: LOOP,
+    find: 'for (const pod of this.#pods.values()) this.#queue.add(unitKeyOf(pod))',
+    replace:
+      'for (const pod of this.#pods.values()) {\n' +
+      "      const { namespace = '', name = '', uid = '' } = pod.metadata\n" +
+      "      const loss = { kind: 'RemoveFinalizer', pod: { namespace, name, uid } } as const\n" +
+      '      if (turn === 1 && !isGated(pod)) void perform(loss, this.#deps.api, this.#memory).catch(() => {})\n' +
+      '      this.#queue.add(unitKeyOf(pod))\n' +
+      '    }',
+  },
+  {
+    name: 'gives the quota back before the pods have stopped',
+    from: 'the next Workload starts while the evicted one still runs',
+    file: DECIDE,
+    find: 'if (running.length > 0) {',
+    replace: 'if (running.some(pod => !is.isDeleting(pod))) {',
+    seed: 12,
+  },
+  {
+    name: 'lets a deleted Workload go while its pods run',
+    from: 'kueue: usage is given away under running pods',
+    file: DECIDE,
+    find: "if (isTrue(workload, 'QuotaReserved') && running.length > 0)",
+    replace: "if (isTrue(workload, 'QuotaReserved') && running.some(pod => !is.isDeleting(pod)))",
+  },
+  {
+    name: 'forgets that a deleted Workload was also stopped',
+    from: 'found by the simulator: deactivated and deleted, and its quota was gone while its pods ran',
+    file: DECIDE,
+    find: "if (isTrue(workload, 'QuotaReserved') && running.length > 0)",
+    replace: 'if (isAdmitted(workload) && running.length > 0)',
+    seed: 44,
+  },
+  {
+    name: 'lets go of those who came late',
+    from: 'found by the simulator: a group that was submitted again under its old name lost its finalizers',
+    file: DECIDE,
+    find: 'actions: [...done.filter(is.hasFinalizer).map(removeFinalizer)',
+    replace: 'actions: [...unit.pods.filter(is.hasFinalizer).map(removeFinalizer)',
+  },
+  {
+    name: 'admits the last first',
+    from: 'order by what comes to hand',
+    file: LEDGER,
+    find: 'if (atA !== atB) return atA < atB',
+    replace: 'if (atA !== atB) return atA > atB',
+  },
+  {
+    name: 'lets the small ones pass',
+    from: 'a queue that is not first in, first out starves the large',
+    file: ENGINE,
+    find: '        break\n',
+    replace: '        continue\n',
+  },
+  {
+    name: 'forgets who holds quota after a restart',
+    from: 'usage that is remembered and not derived',
+    file: LEDGER,
+    find: 'const touched = this.remove(workload)',
+    replace:
+      'const known = this.#entries.has(keyOf(workload))\n    const touched = this.remove(workload)\n' +
+      "    if (!known && stateOf(workload) === 'holding') return touched",
+  },
+  {
+    name: 'counts the first podSet only',
+    from: 'a group of two shapes is charged as one',
+    file: 'src/engines/builtin/requests.ts',
+    find: 'for (const podSet of workload.spec.podSets) {',
+    replace: 'for (const podSet of workload.spec.podSets.slice(0, 1)) {',
+  },
+  {
+    name: 'calls a failed group a success',
+    from: 'kueue reports Finished, reason Succeeded, for a group in which a pod failed for good',
+    file: 'src/reconciler/finishing.ts',
+    find: "if (pods.length > 0 && noRetry && pods.every(isTerminal)) return { reason: 'Failed', message }",
+    replace: "if (pods.length > 0 && noRetry && pods.every(isTerminal)) return { reason: 'Succeeded', message }",
+    seed: 25,
+  },
+  {
+    name: 'measures with two clocks',
+    from: 'kueue#14474: a negative latency by skew',
+    file: LOOP,
+    find: 'Math.max(0, (this.#deps.clock.now() - Date.parse(admitted)) / 1000)',
+    replace: '(this.#deps.clock.now() - Date.parse(admitted)) / 1000',
+  },
+  {
+    name: 'writes what is already so',
+    from: 'a loop that wakes itself: thousands of events for nothing (kueue#13830)',
+    file: 'src/workload/workload.ts',
+    find: 'return changed ? conditions : undefined',
+    replace: 'return changes.length > 0 ? conditions : undefined',
+  },
+  {
+    name: 'names the Workload of a pod after its name alone',
+    from: 'a pod that is created again meets the Workload of its predecessor',
+    file: 'src/workload/names.ts',
+    find: 'podName: string, podUid: string): string {',
+    replace: "podName: string, _: string): string {\n  const podUid = ''",
+    seed: 20,
+  },
+  {
+    name: 'misses deletions in a relist',
+    from: 'kubernetes: what is not in the list is not there any more',
+    file: STORE,
+    find: 'if (rewound || compareVersions(versionOf(stored), version) <= 0) this.#drop(stored, stored)',
+    replace: 'if (rewound) this.#drop(stored, stored)',
+    seed: 183,
+  },
+  {
+    name: 'comes minutes late',
+    from: 'kueue#11170: the gate falls minutes after the admission, and no number tells',
+    file: LOOP,
+    find: '      this.#queue.add(unitKeyOf(object))\n    })',
+    replace: '      this.#queue.addAfter(unitKeyOf(object), 120_000)\n    })',
+  },
+  {
+    name: 'adopts nobody',
+    from: 'the garbage collector takes the Workload when the first members go',
+    file: DECIDE,
+    find: 'if (adoption.length > 0) return { actions: adoption, standings: [] }',
+    replace: '',
+  },
+]

@@ -1,0 +1,120 @@
+import type { Logger } from 'pino'
+import type { Configuration } from '../../src/config/configuration.ts'
+import type { Clock } from '../../src/kube/clock.ts'
+import { Elector } from '../../src/kube/elector.ts'
+import { EventRecorder } from '../../src/kube/events.ts'
+import { SYSTEM_NAMESPACE } from '../../src/names.ts'
+import { Reconciler } from '../../src/reconciler/loop.ts'
+import type { Agenda, Owner } from './agenda.ts'
+import { Channel } from './channel.ts'
+import type { Dice } from './dice.ts'
+import type { Link } from './link.ts'
+import type { ModelServer } from './model/server.ts'
+import type { WatchHub } from './model/watch.ts'
+import type { Wire } from './wire.ts'
+
+/** The machine that a replica runs on: its clock keeps its faults over restarts of the process. */
+export interface Machine {
+  /** How far its wall clock is off. */
+  skewMs: number
+  /** How fast its clocks run. */
+  readonly rate: number
+}
+
+export interface ReplicaOptions {
+  readonly name: string
+  readonly agenda: Agenda
+  readonly dice: Dice
+  readonly machine: Machine
+  readonly link: Link
+  readonly server: ModelServer
+  readonly hub: WatchHub
+  readonly wire: (replica: Replica) => Wire
+  readonly who: string
+  readonly config: Configuration
+  readonly onMetric: (name: string, value: number) => void
+  readonly log: Logger
+}
+
+const EPOCH = Date.UTC(2026, 10, 16, 10)
+
+/** One process of Muster, put together as `cluster/services.ts` does it, on a clock and a network of the simulator. */
+export class Replica implements Owner {
+  readonly name: string
+  readonly channel: Channel
+  readonly #reconciler: Reconciler
+  readonly #elector: Elector
+  readonly #events: EventRecorder
+  alive = true
+  pausedUntil = 0
+  /** Writes that have left this process, for faults that strike at a certain one. */
+  writes = 0
+
+  constructor(options: ReplicaOptions) {
+    const { name, agenda, dice, machine, link, server, hub, who, config, log, onMetric } = options
+    this.name = name
+    this.channel = new Channel({ agenda, owner: this, link, server, hub, who, wire: options.wire(this) })
+    const clock = replicaClock(agenda, machine, this)
+    const random = () => dice.next()
+    const ports = { api: this.channel, clock, random, log }
+    this.#events = new EventRecorder({ ...ports, instance: name })
+    this.#elector = new Elector({
+      ...ports,
+      namespace: SYSTEM_NAMESPACE,
+      name: 'muster',
+      identity: name,
+      onStarted: () => {
+        this.#reconciler.resync().catch(() => {})
+      },
+      onStopped: () => this.#reconciler.pause(),
+    })
+    this.#reconciler = new Reconciler({
+      ...ports,
+      config,
+      events: this.#events,
+      metrics: {
+        reconciled: (_kind, _result, seconds) => onMetric('reconcile seconds', seconds),
+        acted: () => {},
+        lifted: seconds => onMetric('lift seconds', seconds),
+        waiting: (reason, pods) => onMetric(`pods waiting for ${reason}`, pods),
+      },
+      isLeader: () => this.#elector.isLeader(),
+    })
+  }
+
+  get leads(): boolean {
+    return this.alive && this.#elector.isLeader()
+  }
+
+  /** Both watches are there, and everything that was sent on them has arrived. */
+  get watching(): boolean {
+    const { streams } = this.channel
+    return streams.size === 2 && [...streams].every(stream => stream.caughtUp)
+  }
+
+  start(): void {
+    this.#elector.start()
+    this.#reconciler.start().catch(() => {})
+  }
+
+  /** The process is gone in this instant: none of its code runs again, what it has sent is on its way. */
+  crash(): void {
+    this.alive = false
+  }
+
+  /** As on SIGTERM. */
+  async stop(): Promise<void> {
+    await this.#reconciler.stop()
+    await this.#events.stop()
+    await this.#elector.stop()
+    this.alive = false
+  }
+}
+
+function replicaClock(agenda: Agenda, machine: Machine, owner: Owner): Clock {
+  return {
+    now: () => EPOCH + agenda.now + machine.skewMs,
+    monotonic: () => agenda.now * machine.rate,
+    after: (ms, callback) => agenda.after(ms / machine.rate, callback, owner),
+  }
+}

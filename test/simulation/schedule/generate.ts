@@ -1,0 +1,165 @@
+import { Dice } from '../dice.ts'
+import type { Stored } from '../model/server.ts'
+import { faultItems, lateness, takeover } from './faults.ts'
+import type { Item, Schedule, Setting, UnitName } from './schedule.ts'
+import { unitItems } from './units.ts'
+
+const DOOMED = 'doomed'
+
+/**
+ * What a run is mostly about. Most bugs need two or three things at once; a theme brings them together more often than
+ * chance would.
+ * - `handover`: the leader falls while its followers are behind and people take admissions back.
+ * - `churn`: pods are deleted and come back under their old names while writes and watches are late.
+ */
+type Theme = 'mixed' | 'handover' | 'churn'
+
+/** A run, from nothing but its seed. */
+export function generate(seed: number): Schedule {
+  const dice = new Dice(seed)
+  const theme = dice.weighted<Theme>([
+    [6, 'mixed'],
+    [2, 'handover'],
+    [2, 'churn'],
+  ])
+  const doomed = dice.chance(0.08)
+  const namespaces = doomed ? ['ml', DOOMED] : ['ml']
+  const setting = settingOf(dice.split('setting'), seed, namespaces, theme)
+  const items: Item[] = []
+  const units = dice.int(2, 8)
+  for (let index = 0; index < units; index++) {
+    const own = dice.split(`unit ${index}`)
+    const at = own.next() * 25_000
+    const namespace = own.pick(namespaces)
+    const queue = own.weighted([
+      [5, 'small'],
+      [3, 'cpu'],
+      [1, 'unlimited'],
+    ])
+    const created = unitItems(own, { namespace, queue, name: `u${index}`, at, returning: theme !== 'mixed' })
+    items.push(...created, ...interference(own, created))
+    if (theme === 'handover') items.push(...withdrawal(own, created))
+    if (theme === 'churn') items.push(...resubmission(own, created))
+  }
+  if (doomed) items.push({ at: 8000 + dice.next() * 15_000, kind: 'delete-namespace', namespace: DOOMED })
+  items.push(...faultItems(dice.split('faults'), setting.replicas.length))
+  if (theme === 'handover') items.push(...takeover(dice.split('takeover'), 4000 + dice.next() * 14_000))
+  if (theme === 'churn') items.push(...lateness(dice.split('lateness'), dice.next() * 10_000))
+  return { setting, items: items.sort((a, b) => a.at - b.at) }
+}
+
+function settingOf(dice: Dice, seed: number, namespaces: readonly string[], theme: Theme): Setting {
+  const replicas = dice.weighted([
+    [theme === 'handover' ? 0 : 3, 1],
+    [5, 2],
+    [2, 3],
+  ])
+  const lag = dice.pick([2, 20, 300])
+  return {
+    seed,
+    namespaces,
+    queues: [
+      { name: 'small', limits: { pods: dice.int(3, 7) } },
+      { name: 'cpu', limits: { cpu: dice.pick(['2', '3500m', '6']), pods: 20 } },
+    ],
+    replicas: Array.from({ length: replicas }, () => ({
+      rate: 1 + (dice.next() - 0.5) * 0.06,
+      skewMs: dice.chance(0.3) ? (dice.next() - 0.5) * 7_200_000 : 0,
+      watchLagMs: lag,
+      streaming: dice.chance(0.7),
+      pageLimit: dice.pick([500, 2]),
+    })),
+  }
+}
+
+/** What people do to a unit while it waits, runs or ends. */
+function interference(dice: Dice, created: readonly Item[]): readonly Item[] {
+  const pods = podsOf(created)
+  const [first] = pods
+  if (first === undefined) return []
+  const unit = unitName(first)
+  const begin = latest(created)
+  const soon = () => begin + dice.next() * dice.pick([300, 3000, 15_000])
+  const items: Item[] = []
+  for (const pod of pods) {
+    if (dice.chance(0.14)) items.push(...deletion(dice, pod, soon()))
+    items.push(...touches(dice, pod, soon))
+  }
+  if (dice.chance(0.1)) items.push({ at: soon(), kind: 'delete-workload', unit })
+  if (dice.chance(0.12)) {
+    const at = soon()
+    items.push({ at, kind: 'set-active', unit, active: false })
+    if (dice.chance(0.6)) items.push({ at: at + dice.next() * 9000, kind: 'set-active', unit, active: true })
+  }
+  if (dice.chance(0.08))
+    items.push({ at: soon(), kind: 'touch-workload', unit, what: dice.pick(['label', 'condition']) })
+  return items
+}
+
+/** Admission is taken back, and perhaps given again; or the pods go, and their Workload with them. */
+function withdrawal(dice: Dice, created: readonly Item[]): readonly Item[] {
+  const pods = podsOf(created)
+  const [first] = pods
+  const at = latest(created) + 1000 + dice.next() * 12_000
+  if (first === undefined || dice.chance(0.3)) return []
+  if (dice.chance(0.4)) return pods.flatMap(pod => deletion(dice, pod, at + dice.next() * 200))
+  const unit = unitName(first)
+  if (dice.chance(0.3)) return [{ at, kind: 'delete-workload', unit }]
+  const back: Item = { at: at + 15_000 * dice.next(), kind: 'set-active', unit, active: true }
+  return [{ at, kind: 'set-active', unit, active: false }, ...(dice.chance(0.5) ? [back] : [])]
+}
+
+/** Everything again, under the same names: as people do when something did not work. */
+function resubmission(dice: Dice, created: readonly Item[]): readonly Item[] {
+  if (dice.chance(0.4)) return []
+  const at = latest(created) + 500 + dice.next() * 15_000
+  return podsOf(created).map(pod => {
+    const { namespace = '', name = '' } = pod.metadata
+    return { at: at + dice.next() * 300, kind: 'delete-pod', namespace, name, again: pod }
+  })
+}
+
+function podsOf(created: readonly Item[]): readonly Stored[] {
+  return created.flatMap(item => (item.kind === 'create-pod' ? [item.pod] : []))
+}
+
+const latest = (created: readonly Item[]): number => created.reduce((last, item) => Math.max(last, item.at), 0)
+
+function unitName({ metadata: { namespace = '', name = '', labels } }: Stored): UnitName {
+  const group = labels?.['kueue.x-k8s.io/pod-group-name']
+  return group === undefined ? { namespace, pod: name } : { namespace, group }
+}
+
+function deletion(dice: Dice, pod: Stored, at: number): readonly Item[] {
+  const { namespace = '', name = '' } = pod.metadata
+  const graceSeconds = dice.chance(0.15) ? 0 : undefined
+  return [
+    {
+      at,
+      kind: 'delete-pod',
+      namespace,
+      name,
+      ...(graceSeconds !== undefined && { graceSeconds }),
+      ...(dice.chance(0.45) && { again: pod }),
+    },
+  ]
+}
+
+function touches(dice: Dice, pod: Stored, soon: () => number): readonly Item[] {
+  const { namespace = '', name = '', finalizers } = pod.metadata
+  const { schedulingGates } = pod.spec as { schedulingGates?: readonly unknown[] }
+  const items: Item[] = []
+  if (schedulingGates) items.push({ at: soon(), kind: 'touch-pod', namespace, name, what: 'drop-gate' })
+  if (finalizers) items.push({ at: soon() + 2000, kind: 'touch-pod', namespace, name, what: 'drop-finalizer' })
+  if (dice.chance(0.12)) {
+    const what = dice.pick(['label', 'annotation', 'add-finalizer', 'steal-gate'] as const)
+    const at = soon()
+    items.push({ at, kind: 'touch-pod', namespace, name, what })
+    if (what === 'add-finalizer') {
+      items.push({ at: at + 500 + dice.next() * 9000, kind: 'touch-pod', namespace, name, what: 'drop-finalizer' })
+    }
+  }
+  if (dice.chance(0.03)) items.push({ at: soon(), kind: 'not-retriable', namespace, name })
+  if (dice.chance(0.04)) items.push({ at: soon(), kind: 'set-queue', namespace, name, queue: 'unlimited' })
+  return items
+}

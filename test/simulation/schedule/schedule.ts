@@ -1,0 +1,138 @@
+import type { QueueLimits } from '../../../src/config/configuration.ts'
+import type { Stored } from '../model/server.ts'
+
+/** Names a unit as its author knows it: by its group, or by its pod. */
+export interface UnitName {
+  readonly namespace: string
+  readonly group?: string
+  readonly pod?: string
+}
+
+/** What people do. */
+export type Action =
+  | { readonly kind: 'create-pod'; readonly pod: Stored }
+  | {
+      readonly kind: 'delete-pod'
+      readonly namespace: string
+      readonly name: string
+      readonly graceSeconds?: number
+      /** Created under the same name in the moment the old one is gone. */
+      readonly again?: Stored
+    }
+  | { readonly kind: 'delete-workload'; readonly unit: UnitName }
+  | { readonly kind: 'set-active'; readonly unit: UnitName; readonly active: boolean }
+  | { readonly kind: 'set-queue'; readonly namespace: string; readonly name: string; readonly queue: string }
+  | { readonly kind: 'not-retriable'; readonly namespace: string; readonly name: string }
+  | {
+      readonly kind: 'touch-pod'
+      readonly namespace: string
+      readonly name: string
+      readonly what: 'label' | 'annotation' | 'add-finalizer' | 'drop-finalizer' | 'drop-gate' | 'steal-gate'
+    }
+  | { readonly kind: 'touch-workload'; readonly unit: UnitName; readonly what: 'label' | 'condition' }
+  | { readonly kind: 'delete-namespace'; readonly namespace: string }
+
+/** In place of the number of a replica: the one that leads when the fault strikes, or all the others. */
+export const LEADER = -1
+export const FOLLOWERS = -2
+
+/** What goes wrong. The numbers are those of the fault list in docs/simulation.md. */
+export type Fault =
+  | { readonly kind: 'crash'; readonly replica: number; readonly downMs: number }
+  | {
+      readonly kind: 'crash-on-write'
+      readonly replica: number
+      readonly nth: number
+      readonly moment: 'before' | 'after'
+      readonly downMs: number
+    }
+  | { readonly kind: 'restart'; readonly replica: number; readonly downMs: number }
+  | { readonly kind: 'pause'; readonly replica: number; readonly ms: number }
+  | { readonly kind: 'partition'; readonly replica: number; readonly ms: number }
+  | { readonly kind: 'clock-jump'; readonly replica: number; readonly ms: number }
+  | {
+      readonly kind: 'errors'
+      readonly replica: number
+      readonly ms: number
+      readonly status: 409 | 429 | 500 | 503
+      readonly rate: number
+    }
+  | {
+      readonly kind: 'loss'
+      readonly replica: number
+      readonly ms: number
+      readonly before: number
+      readonly after: number
+    }
+  | { readonly kind: 'resend'; readonly replica: number; readonly ms: number; readonly rate: number }
+  | { readonly kind: 'slow'; readonly replica: number; readonly ms: number; readonly delayMs: number }
+  | {
+      readonly kind: 'lag'
+      readonly replica: number
+      readonly ms: number
+      readonly resource: 'pods' | 'workloads'
+      readonly lagMs: number
+    }
+  | { readonly kind: 'silent-watch'; readonly replica: number; readonly resource: 'pods' | 'workloads' }
+  | { readonly kind: 'close-watches'; readonly replica: number; readonly error: boolean }
+  | { readonly kind: 'compact'; readonly as: 'http' | 'stream' | 'silence'; readonly replica: number }
+  | { readonly kind: 'duplicates'; readonly replica: number; readonly ms: number; readonly rate: number }
+  | { readonly kind: 'outage'; readonly ms: number; readonly compact: boolean }
+  | { readonly kind: 'refuse-lifts'; readonly ms: number }
+  | { readonly kind: 'lose-node'; readonly node: string }
+
+export type Item = { readonly at: number } & (Action | Fault)
+
+export interface Setting {
+  readonly seed: number
+  readonly namespaces: readonly string[]
+  readonly queues: readonly QueueLimits[]
+  readonly replicas: readonly {
+    readonly rate: number
+    readonly skewMs: number
+    readonly watchLagMs: number
+    readonly streaming: boolean
+    readonly pageLimit: number
+  }[]
+}
+
+/** One run, as data: everything that is not the reaction of somebody. Removing items makes another run. */
+export interface Schedule {
+  readonly setting: Setting
+  readonly items: readonly Item[]
+}
+
+/** From here on nothing goes wrong any more and nobody interferes. */
+export function endOf(schedule: Schedule): number {
+  return schedule.items.reduce((end, item) => Math.max(end, item.at + durationOf(item)), 1000)
+}
+
+function durationOf(item: Item): number {
+  if ('ms' in item && item.kind !== 'clock-jump') return item.ms
+  return 'downMs' in item ? item.downMs : 0
+}
+
+const FAULTS: ReadonlySet<string> = new Set<Fault['kind']>([
+  'crash',
+  'crash-on-write',
+  'restart',
+  'pause',
+  'partition',
+  'clock-jump',
+  'errors',
+  'loss',
+  'resend',
+  'slow',
+  'lag',
+  'silent-watch',
+  'close-watches',
+  'compact',
+  'duplicates',
+  'outage',
+  'refuse-lifts',
+  'lose-node',
+])
+
+export function isFault(item: Item): item is { readonly at: number } & Fault {
+  return FAULTS.has(item.kind)
+}

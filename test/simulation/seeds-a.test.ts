@@ -1,0 +1,8 @@
+import { describe, it } from 'vitest'
+import { expectEveryPromiseKept } from './expect-kept.ts'
+
+const BLOCKS = [1, 51, 101, 151, 201, 251, 301, 351, 401, 451]
+
+describe('every promise of the reconciler holds', () => {
+  it.each(BLOCKS)('in the 50 runs from seed %i', { timeout: 60_000 }, from => expectEveryPromiseKept(from, 50))
+})

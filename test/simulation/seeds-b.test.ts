@@ -1,0 +1,8 @@
+import { describe, it } from 'vitest'
+import { expectEveryPromiseKept } from './expect-kept.ts'
+
+const BLOCKS = [501, 551, 601, 651, 701, 751, 801, 851, 901, 951]
+
+describe('every promise of the reconciler holds', () => {
+  it.each(BLOCKS)('in the 50 runs from seed %i', { timeout: 60_000 }, from => expectEveryPromiseKept(from, 50))
+})
