@@ -44,10 +44,8 @@ export async function inClusterCredentials(options: InClusterOptions): Promise<C
   }
   const server = serverUrl(host, port)
   const load = async (): Promise<Access> => {
-    const [token, ca] = await Promise.all([
-      readMounted(path.join(dir, 'token'), 'service account token'),
-      readMounted(path.join(dir, 'ca.crt'), 'certificate authority of the cluster'),
-    ])
+    const token = await readMounted(path.join(dir, 'token'), 'service account token')
+    const ca = await readMounted(path.join(dir, 'ca.crt'), 'certificate authority of the cluster')
     return { headers: { authorization: `Bearer ${token}` }, tls: { ca } }
   }
   return cached(server, clock, await load(), load)
