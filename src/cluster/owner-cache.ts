@@ -5,7 +5,7 @@ import type { KubeObject, OwnerReference } from '../kube/objects.ts'
 import { QUEUE_NAME } from '../names.ts'
 import type { Found, OwnerFacts } from '../webhooks/world.ts'
 import { OptionalInformer } from './optional-informer.ts'
-import { ownerResource } from './owner-resources.ts'
+import { ownerResource, REPLICA_SETS } from './owner-resources.ts'
 
 export interface CacheDeps {
   readonly api: KubeApi
@@ -52,8 +52,8 @@ const kindKey = (group: string, kind: string): string => `${group}/${kind}`
 
 /** ReplicaSets stand between a Deployment and its pods; without Deployments nobody needs to see them. */
 function watchedResources(frameworks: readonly string[]): readonly Resource[] {
-  const names = frameworks.includes('deployment') ? [...frameworks, 'replicaset'] : frameworks
-  return names.flatMap(name => ownerResource(name) ?? [])
+  const between = frameworks.includes('deployment') ? [REPLICA_SETS] : []
+  return [...frameworks.flatMap(name => ownerResource(name) ?? []), ...between]
 }
 
 /** Clusters have many owners and the walk reads little of each. */

@@ -1,34 +1,37 @@
 import type { Resource } from '../kube/api.ts'
+import { kindOfFramework } from '../webhooks/frameworks.ts'
 
 /**
- * Where the objects of each framework are served. The version is the one that is watched; a pod may name its owner by
- * any version, and metadata is the same in all of them.
+ * The version in which the objects of each framework are watched. A pod may name its owner by any version, and metadata
+ * is the same in all of them. `pod` is missing: pods that own pods are rare, and all pods are too many to watch for them.
  */
-const RESOURCES: Readonly<Record<string, readonly [apiVersion: string, kind: string]>> = {
-  deployment: ['apps/v1', 'Deployment'],
-  statefulset: ['apps/v1', 'StatefulSet'],
-  replicaset: ['apps/v1', 'ReplicaSet'],
-  'batch/job': ['batch/v1', 'Job'],
-  'jobset.x-k8s.io/jobset': ['jobset.x-k8s.io/v1alpha2', 'JobSet'],
-  'kubeflow.org/jaxjob': ['kubeflow.org/v1', 'JAXJob'],
-  'kubeflow.org/mpijob': ['kubeflow.org/v2beta1', 'MPIJob'],
-  'kubeflow.org/paddlejob': ['kubeflow.org/v1', 'PaddleJob'],
-  'kubeflow.org/pytorchjob': ['kubeflow.org/v1', 'PyTorchJob'],
-  'kubeflow.org/tfjob': ['kubeflow.org/v1', 'TFJob'],
-  'kubeflow.org/xgboostjob': ['kubeflow.org/v1', 'XGBoostJob'],
-  'leaderworkerset.x-k8s.io/leaderworkerset': ['leaderworkerset.x-k8s.io/v1', 'LeaderWorkerSet'],
-  'ray.io/raycluster': ['ray.io/v1', 'RayCluster'],
-  'ray.io/rayjob': ['ray.io/v1', 'RayJob'],
-  'ray.io/rayservice': ['ray.io/v1', 'RayService'],
-  'sparkoperator.k8s.io/sparkapplication': ['sparkoperator.k8s.io/v1beta2', 'SparkApplication'],
-  'trainer.kubeflow.org/trainjob': ['trainer.kubeflow.org/v1alpha1', 'TrainJob'],
-  'workload.codeflare.dev/appwrapper': ['workload.codeflare.dev/v1beta2', 'AppWrapper'],
+const VERSIONS: Readonly<Record<string, string>> = {
+  deployment: 'v1',
+  statefulset: 'v1',
+  'batch/job': 'v1',
+  'jobset.x-k8s.io/jobset': 'v1alpha2',
+  'kubeflow.org/jaxjob': 'v1',
+  'kubeflow.org/mpijob': 'v2beta1',
+  'kubeflow.org/paddlejob': 'v1',
+  'kubeflow.org/pytorchjob': 'v1',
+  'kubeflow.org/tfjob': 'v1',
+  'kubeflow.org/xgboostjob': 'v1',
+  'leaderworkerset.x-k8s.io/leaderworkerset': 'v1',
+  'ray.io/raycluster': 'v1',
+  'ray.io/rayjob': 'v1',
+  'ray.io/rayservice': 'v1',
+  'sparkoperator.k8s.io/sparkapplication': 'v1beta2',
+  'trainer.kubeflow.org/trainjob': 'v1alpha1',
+  'workload.codeflare.dev/appwrapper': 'v1beta2',
 }
 
-/** Undefined for `pod`: pods that own pods are rare, and all pods of a cluster are too many to watch for them. */
+export const REPLICA_SETS: Resource = resourceOf('apps/v1', 'ReplicaSet')
+
+/** Where the objects of a framework are watched; undefined for those that are not. */
 export function ownerResource(framework: string): Resource | undefined {
-  const entry = Object.hasOwn(RESOURCES, framework) ? RESOURCES[framework] : undefined
-  return entry === undefined ? undefined : resourceOf(...entry)
+  const version = Object.hasOwn(VERSIONS, framework) ? VERSIONS[framework] : undefined
+  const known = kindOfFramework(framework)
+  return version === undefined || known === undefined ? undefined : resourceOf(`${known.group}/${version}`, known.kind)
 }
 
 /** Every kind that the owner walk knows has the plain plural of its name. */

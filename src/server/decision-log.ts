@@ -41,13 +41,7 @@ export function subject(request: AdmissionRequest): Subject {
 
 export function decisionRecord(request: AdmissionRequest, verdict: Allowed | Denied): DecisionRecord {
   return {
-    operation: request.operation,
-    kind: capped(request.kind.kind),
-    subResource: capped(request.subResource),
-    namespace: capped(request.namespace),
-    name: capped(nameOf(request)),
-    user: capped(request.userInfo?.username),
-    dryRun: request.dryRun === true,
+    ...subject(request),
     verdict: verdictLabel(verdict),
     reason: verdict.reason,
     fields:

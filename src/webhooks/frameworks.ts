@@ -31,6 +31,11 @@ const BY_KIND: ReadonlyMap<string, string> = new Map(
 
 export const KNOWN_FRAMEWORKS: readonly string[] = Object.keys(FRAMEWORKS)
 
+/** The kind that a framework manages. */
+export function kindOfFramework(name: string): { readonly group: string; readonly kind: string } | undefined {
+  return Object.hasOwn(FRAMEWORKS, name) ? FRAMEWORKS[name] : undefined
+}
+
 /** The framework that manages an owner's kind. */
 export function frameworkOf(owner: Pick<OwnerReference, 'apiVersion' | 'kind'>): string | undefined {
   return BY_KIND.get(`${groupOfVersion(owner.apiVersion)}/${owner.kind}`)
