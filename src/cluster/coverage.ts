@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { KubeObject, LabelSelector, StringMap } from '../kube/objects.ts'
 import { matchesSelector } from '../kube/selectors.ts'
-import { MANAGED, QUEUE_NAME, WEBHOOK_CONFIGURATION } from '../names.ts'
+import { MANAGED, OFFLINE_IDENTITY, QUEUE_NAME, WEBHOOK_CONFIGURATION } from '../names.ts'
 
 export interface InstalledWebhook {
   readonly name: string
@@ -152,4 +152,10 @@ function podFindings(webhook: InstalledWebhook, facts: CoverageFacts): readonly 
   return findings
 }
 
-const KNOWN_MARKS = [`'${QUEUE_NAME}' in`, MANAGED, 'kubernetes.io/config.mirror', "request.subResource != 'status'"]
+const KNOWN_MARKS = [
+  `'${QUEUE_NAME}' in`,
+  MANAGED,
+  'kubernetes.io/config.mirror',
+  "request.subResource != 'status'",
+  `request.userInfo.username != '${OFFLINE_IDENTITY}'`,
+]

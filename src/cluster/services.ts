@@ -12,6 +12,7 @@ import { Informer } from '../kube/informer.ts'
 import type { KubeObject } from '../kube/objects.ts'
 import { LOCAL_QUEUES, MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOKS } from '../kube/resources.ts'
 import { SYSTEM_NAMESPACE } from '../names.ts'
+import { Lanes } from '../reconciler/lanes.ts'
 import { Reconciler } from '../reconciler/loop.ts'
 import type { ReadinessCheck } from '../server/health-app.ts'
 import type { Metrics } from '../server/metrics.ts'
@@ -84,7 +85,8 @@ export class ClusterServices {
     this.#store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES })
     this.#trust = new ClusterTrust({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
     this.#namespaces = new Informer<KubeObject>({ ...ports, resource: NAMESPACES, metadataOnly: true })
-    this.#events = new EventRecorder({ ...ports, instance: identity })
+    const lanes = new Lanes()
+    this.#events = new EventRecorder({ ...ports, instance: identity, turn: call => lanes.run(3, call) })
     this.#elector = new Elector({
       ...ports,
       namespace: SYSTEM_NAMESPACE,
@@ -103,6 +105,7 @@ export class ClusterServices {
       ...ports,
       config,
       events: this.#events,
+      lanes,
       metrics: reconcilerMetrics(metrics),
       isLeader: () => this.#elector.isLeader(),
     })

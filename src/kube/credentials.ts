@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Clock } from './clock.ts'
+import { readKubeconfig } from './kubeconfig-thread.ts'
 
 export interface TlsMaterial {
   readonly ca?: string | Buffer
@@ -24,7 +25,9 @@ export interface Credentials {
 
 export const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** The kubelet renews the token well before it expires; client-go looks as often. */
-const TRUSTED_MS = 60_000
+const TOKEN_TRUSTED_MS = 60_000
+/** Reading a kubeconfig is expensive. Tokens of cloud tools last a quarter of an hour at least, and a 401 reads it at once. */
+const KUBECONFIG_TRUSTED_MS = 10 * 60_000
 
 export interface InClusterOptions {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -48,7 +51,7 @@ export async function inClusterCredentials(options: InClusterOptions): Promise<C
     const ca = await readMounted(path.join(dir, 'ca.crt'), 'certificate authority of the cluster')
     return { headers: { authorization: `Bearer ${token}` }, tls: { ca } }
   }
-  return cached(server, clock, await load(), load)
+  return cached(server, clock, await load(), load, TOKEN_TRUSTED_MS)
 }
 
 export interface KubeconfigOptions {
@@ -60,26 +63,20 @@ export interface KubeconfigOptions {
 
 /** A kubeconfig file, named by the user: never the one that happens to lie in the home folder. */
 export async function kubeconfigCredentials({ file, context, clock }: KubeconfigOptions): Promise<Credentials> {
-  // Only who uses a kubeconfig pays for this import: it costs half a second and 90 MB.
-  const { loadKubeconfig } = await import('./kubeconfig.ts')
-  const opened = await loadKubeconfig(file, context)
-  // A refresh reads the file again, because `kubectl` and cloud tools rewrite it, and asks exec plugins afresh.
-  let current = opened
-  const reload = async (refresh: boolean) => {
-    if (refresh) current = await loadKubeconfig(file, context)
-    return current.access()
-  }
-  return cached(opened.server, clock, await opened.access(), reload)
+  const { server, access } = await readKubeconfig(file, context)
+  // Each time the file is read again, because `kubectl` and cloud tools rewrite it, and exec plugins are asked afresh.
+  const reload = async () => (await readKubeconfig(file, context)).access
+  return cached(new URL(server), clock, access, reload, KUBECONFIG_TRUSTED_MS)
 }
 
-/** Reloads when asked or after a minute; a reload that fails leaves what we have, which the server may still accept. */
-function cached(server: URL, clock: Clock, first: Access, load: (refresh: boolean) => Promise<Access>): Credentials {
+/** Reloads when asked or after a while; a reload that fails leaves what we have, which the server may still accept. */
+function cached(server: URL, clock: Clock, first: Access, load: () => Promise<Access>, trustedMs: number): Credentials {
   let access = first
   let loadedAt = clock.monotonic()
   let loading: Promise<Access> | undefined
-  const reload = async (refresh: boolean) => {
+  const reload = async () => {
     try {
-      access = await load(refresh)
+      access = await load()
     } catch {
       // The server's own answer to the old credentials tells more than a file that is just being replaced.
     }
@@ -91,8 +88,8 @@ function cached(server: URL, clock: Clock, first: Access, load: (refresh: boolea
     server,
     access: async refresh => {
       if (loading) return loading
-      if (!refresh && clock.monotonic() - loadedAt < TRUSTED_MS) return access
-      loading = reload(refresh)
+      if (!refresh && clock.monotonic() - loadedAt < trustedMs) return access
+      loading = reload()
       return loading
     },
   }

@@ -37,7 +37,8 @@ interface EventObject extends KubeObject {
   readonly type: string
 }
 
-export type EventOutcome = 'sent' | 'known' | 'dropped' | 'failed'
+/** `overtaken`: before it was sent, there was something newer to say about the same object. */
+export type EventOutcome = 'sent' | 'known' | 'overtaken' | 'dropped' | 'failed'
 
 export interface EventRecorderOptions {
   readonly api: KubeApi
@@ -45,9 +46,13 @@ export interface EventRecorderOptions {
   readonly log: Log
   /** Name of this replica, usually the pod name. */
   readonly instance: string
+  /** How long to wait before the first event of a burst goes out: what is overtaken by then need not be told. */
+  readonly settleMs?: number
   readonly queueLimit?: number
   readonly burst?: number
   readonly perSecond?: number
+  /** Runs a call when nothing more urgent wants to. Default: at once. */
+  readonly turn?: <T>(call: () => Promise<T>) => Promise<T>
   readonly onOutcome?: (outcome: EventOutcome) => void
 }
 
@@ -56,15 +61,23 @@ const NOTE_BYTES = 1024
 const REMEMBERED = 4096
 const CONCURRENCY = 2
 const ATTEMPTS = 3
+const SETTLE_MS = 1000
+const QUEUE_LIMIT = 50_000
+const BURST = 20
+const PER_SECOND = 20
 
 /**
- * Tells people what was decided. Events are courtesy: recording one never blocks, never throws, and gives way when
- * there are too many. Their names follow from what they say, so that neither a restart nor a second replica repeats one.
+ * Tells people what was decided. Events are courtesy: recording one never blocks, never throws, and gives way to work.
+ * Of several things to say about one object only the newest is sent, so a group that grows pod by pod does not make an
+ * Event for every count, and there are never more to send than there are objects. Their names follow from what they
+ * say, so that neither a restart nor a second replica repeats one.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
-  readonly #queue: EventObject[] = []
+  /** By the uid of what they regard, oldest first. */
+  readonly #waiting = new Map<string, { readonly input: EventInput; readonly at: number }>()
   readonly #told = new Set<string>()
+  #settling: (() => void) | undefined
   readonly #stopping = new AbortController()
   readonly #senders = new Set<Promise<void>>()
   #active = 0
@@ -73,45 +86,87 @@ export class EventRecorder {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options
-    this.#tokens = options.burst ?? 100
+    this.#tokens = options.burst ?? BURST
     this.#refilledAt = options.clock.monotonic()
   }
 
   record(input: EventInput): void {
-    const event = eventOf(input, this.#options.instance, this.#options.clock.now())
-    const key = keyOf(event)
-    if (this.#told.has(key)) {
-      this.#remember(key)
+    const { clock, onOutcome, queueLimit = QUEUE_LIMIT } = this.#options
+    const { uid } = input.regarding
+    const overtakes = this.#waiting.has(uid)
+    if (this.#stopping.signal.aborted || (!overtakes && this.#waiting.size >= queueLimit)) {
+      onOutcome?.('dropped')
       return
     }
-    if (this.#stopping.signal.aborted || this.#queue.length >= (this.#options.queueLimit ?? 1000)) {
-      this.#options.onOutcome?.('dropped')
-      return
-    }
-    this.#remember(key)
-    this.#queue.push(event)
-    if (this.#active >= CONCURRENCY) return
-    const sender = this.#send().finally(() => this.#senders.delete(sender))
-    this.#senders.add(sender)
+    if (overtakes) onOutcome?.('overtaken')
+    this.#waiting.set(uid, { input, at: clock.now() })
+    this.#wake()
+  }
+
+  /** The object is gone: nobody waits for news of it any more. What somebody has to know is still told. */
+  forget(uid: string): void {
+    if (this.#waiting.get(uid)?.input.type === 'Normal') this.#waiting.delete(uid)
   }
 
   /** Lets calls under way finish and drops the rest. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    for (const _ of this.#queue.splice(0)) this.#options.onOutcome?.('dropped')
+    this.#settling?.()
+    for (const _ of this.#waiting) this.#options.onOutcome?.('dropped')
+    this.#waiting.clear()
     await Promise.all(this.#senders)
+  }
+
+  #wake(): void {
+    if (this.#settling !== undefined || this.#active === CONCURRENCY) return
+    if (this.#active > 0) {
+      this.#startSender()
+      return
+    }
+    this.#settling = this.#options.clock.after(this.#options.settleMs ?? SETTLE_MS, () => {
+      this.#settling = undefined
+      for (let sender = 0; sender < Math.min(CONCURRENCY, this.#waiting.size); sender++) this.#startSender()
+    })
+  }
+
+  #startSender(): void {
+    const sender = this.#send().finally(() => this.#senders.delete(sender))
+    this.#senders.add(sender)
   }
 
   async #send(): Promise<void> {
     const { signal } = this.#stopping
+    const { turn = call => call(), onOutcome } = this.#options
     this.#active++
-    for (let event = this.#queue.shift(); event; event = this.#queue.shift()) {
+    while (this.#waiting.size > 0) {
       await this.#takeToken(signal)
-      const outcome = signal.aborted ? 'dropped' : await this.#post(event, signal)
-      this.#options.onOutcome?.(outcome)
+      await turn(async () => {
+        const event = this.#takeOldest()
+        if (event === undefined) return
+        if (signal.aborted) onOutcome?.('dropped')
+        else if (this.#isNews(event)) {
+          const outcome = await this.#post(event, signal)
+          onOutcome?.(outcome)
+        } else onOutcome?.('known')
+      })
     }
-    // In the same breath as the last look at the queue, so that nothing is left in it without a sender.
+    // In the same breath as the last look at what waits, so that nothing is left without a sender.
     this.#active--
+  }
+
+  /** Taken only when its turn has come: until then it may be overtaken. */
+  #takeOldest(): EventObject | undefined {
+    for (const [uid, { input, at }] of this.#waiting) {
+      this.#waiting.delete(uid)
+      return eventOf(input, this.#options.instance, at)
+    }
+    return undefined
+  }
+
+  #isNews(event: EventObject): boolean {
+    const isNews = !this.#told.has(keyOf(event))
+    this.#remember(keyOf(event))
+    return isNews
   }
 
   async #post(event: EventObject, signal: AbortSignal): Promise<EventOutcome> {
@@ -136,7 +191,7 @@ export class EventRecorder {
   }
 
   async #takeToken(signal: AbortSignal): Promise<void> {
-    const { clock, burst = 100, perSecond = 20 } = this.#options
+    const { clock, burst = BURST, perSecond = PER_SECOND } = this.#options
     const now = clock.monotonic()
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#refilledAt) / 1000) * perSecond)
     this.#refilledAt = now

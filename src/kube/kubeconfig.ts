@@ -10,7 +10,7 @@ export interface OpenedKubeconfig {
 
 /**
  * Reads a kubeconfig file with the official client, which knows all the ways to log in. Importing this module is
- * expensive for the same reason; only `credentials.ts` does, and only when a kubeconfig is used.
+ * expensive for the same reason; only `kubeconfig-worker.ts` does, on a thread of its own.
  */
 export async function loadKubeconfig(file: string, context?: string): Promise<OpenedKubeconfig> {
   const config = new KubeConfig()
@@ -59,9 +59,9 @@ async function accessOf(config: KubeConfig, cluster: Cluster, file: string): Pro
   return {
     headers: headersOf(options),
     tls: {
-      ...(isMaterial(ca) && { ca }),
-      ...(isMaterial(cert) && { cert }),
-      ...(isMaterial(key) && { key }),
+      ...(isMaterial(ca) && { ca: ca.toString() }),
+      ...(isMaterial(cert) && { cert: cert.toString() }),
+      ...(isMaterial(key) && { key: key.toString() }),
       ...(servername && { servername }),
       ...((rejectUnauthorized === false || cluster.skipTLSVerify) && { rejectUnauthorized: false }),
     },

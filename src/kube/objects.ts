@@ -48,10 +48,19 @@ export interface PodSpec {
   readonly schedulingGates?: readonly { readonly name: string }[] | null
   readonly nodeName?: string
   readonly nodeSelector?: StringMap | null
+  readonly tolerations?: readonly Toleration[] | null
   readonly priority?: number | null
   readonly priorityClassName?: string
   readonly overhead?: StringMap | null
   readonly resources?: { readonly requests?: StringMap | null } | null
+}
+
+export interface Toleration {
+  readonly key?: string
+  readonly operator?: string
+  readonly value?: string
+  readonly effect?: string
+  readonly tolerationSeconds?: number | null
 }
 
 export interface PodStatus {
@@ -61,7 +70,14 @@ export interface PodStatus {
 
 export interface Pod extends KubeObject {
   readonly spec: PodSpec
+  /** The whole spec as JSON, where `spec` holds only the part of it that is looked at often. */
+  readonly specText?: string
   readonly status?: PodStatus
+}
+
+/** The spec as the API server has it. */
+export function wholeSpecOf(pod: Pod): PodSpec {
+  return pod.specText === undefined ? pod.spec : (JSON.parse(pod.specText) as PodSpec)
 }
 
 export interface Condition {

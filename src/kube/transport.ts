@@ -87,13 +87,14 @@ type Outcome =
 export async function readBody(response: http.IncomingMessage, limit: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limit) {
-      response.destroy()
-      throw new Error(`the API server's answer is larger than ${limit} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, size).toString('utf8')
+  return await new Promise((resolve, reject) => {
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limit) response.destroy(new Error(`the API server's answer is larger than ${limit} bytes`))
+      else chunks.push(chunk)
+    })
+    response.on('end', () => resolve(Buffer.concat(chunks, size).toString('utf8')))
+    response.on('error', reject)
+    response.on('close', () => reject(new Error('the connection ended in the middle of an answer')))
+  })
 }

@@ -23,6 +23,8 @@ export interface Standing {
   readonly pod: Pod
   readonly reason: Reason
   readonly note: string
+  /** When it began, if the Workload says so: what began before we led has been told by whoever led then. */
+  readonly since?: string
 }
 
 export interface Decision {
@@ -157,7 +159,7 @@ function waiting(unit: Unit, workload: Workload): Decision {
   return {
     actions: excess.map(pod => ({ kind: 'DeletePod', pod: targetOf(pod) })),
     standings: [
-      ...(reserved === undefined ? [] : tell(gated, reason, reserved.message)),
+      ...(reserved === undefined ? [] : tell(gated, reason, reserved.message, reserved.lastTransitionTime)),
       ...tell(excess, 'ExcessPod', tooMany(unit)),
       ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
     ],
@@ -240,6 +242,6 @@ function removeFinalizer(pod: Pod): Action {
   return { kind: 'RemoveFinalizer', pod: targetOf(pod) }
 }
 
-function tell(pods: readonly Pod[], reason: Reason, note: string): readonly Standing[] {
-  return pods.map(pod => ({ pod, reason, note }))
+function tell(pods: readonly Pod[], reason: Reason, note: string, since?: string): readonly Standing[] {
+  return pods.map(pod => ({ pod, reason, note, ...(since !== undefined && { since }) }))
 }

@@ -1,7 +1,9 @@
-/** Lower goes first. People wait for a lift or a deletion; nobody waits for the books to be closed. */
-export type Lane = 0 | 1 | 2
+/** Lower goes first. People wait for a lift or a deletion; nobody waits for the books to be closed, or for an Event. */
+export type Lane = 0 | 1 | 2 | 3
 
-const LANES = 3
+const LANES = 4
+/** As many as the client has connections. */
+const WRITES = 16
 
 /**
  * So many writes at a time, the urgent ones first. Without lanes a group's lifts queue behind the cleanup of hundreds
@@ -12,7 +14,7 @@ export class Lanes {
   readonly #waiting: (() => void)[][] = Array.from({ length: LANES }, () => [])
   #running = 0
 
-  constructor(limit: number) {
+  constructor(limit = WRITES) {
     this.#limit = limit
   }
 

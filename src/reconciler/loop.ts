@@ -12,7 +12,8 @@ import { MANAGED } from '../names.ts'
 import type { Workload } from '../workload/workload.ts'
 import type { Action } from './actions.ts'
 import { decide } from './decide.ts'
-import { type Lane, Lanes } from './lanes.ts'
+import { keptPod, keptWorkload } from './kept.ts'
+import type { Lane, Lanes } from './lanes.ts'
 import { type Memory, perform, type Result } from './perform.ts'
 import { byAge, isGated } from './pod-state.ts'
 import { Standings } from './standings.ts'
@@ -25,6 +26,7 @@ export interface ReconcilerDeps {
   readonly random: Random
   readonly log: Logger
   readonly events: EventRecorder
+  readonly lanes: Lanes
   readonly metrics: ReconcilerMetrics
   /** Only the leader writes; the others keep their caches warm. */
   readonly isLeader: () => boolean
@@ -39,7 +41,6 @@ export interface ReconcilerMetrics {
 
 /** More workers than writes: a group that waits for its writes must not keep other units from being decided. */
 const WORKERS = 32
-const WRITES = 16
 
 /** Watches pods and Workloads and turns every change into one decision for the unit or the queue it concerns. */
 export class Reconciler {
@@ -50,7 +51,6 @@ export class Reconciler {
   readonly #engine: BuiltinEngine
   readonly #standings: Standings
   readonly #memory: Memory
-  readonly #lanes = new Lanes(WRITES)
   /** The caches are no older than our leadership. */
   #current = false
   #turn = 0
@@ -64,6 +64,7 @@ export class Reconciler {
       labelSelector: `${MANAGED}=true`,
       accepts: pod => pod.metadata.labels?.[MANAGED] === 'true',
       indexes: { unit: pod => [unitKeyOf(pod)] },
+      transform: keptPod,
       clock,
       random,
       log,
@@ -72,6 +73,7 @@ export class Reconciler {
       api,
       resource: WORKLOADS,
       indexes: { unit: workload => [unitKeyOfWorkload(workload)] },
+      transform: keptWorkload,
       clock,
       random,
       log,
@@ -118,6 +120,7 @@ export class Reconciler {
     await Promise.all([this.#pods.refresh(), this.#workloads.refresh()])
     if (turn !== this.#turn) return
     this.#current = true
+    this.#standings.lead(this.#deps.clock.now())
     for (const pod of this.#pods.values()) this.#queue.add(unitKeyOf(pod))
     for (const workload of this.#workloads.values()) {
       this.#queue.add(unitKeyOfWorkload(workload))
@@ -178,9 +181,9 @@ export class Reconciler {
   }
 
   async #perform(action: Action): Promise<boolean> {
-    const { metrics, log } = this.#deps
+    const { metrics, log, lanes } = this.#deps
     try {
-      const result = await this.#lanes.run(laneOf(action), () => this.#performIfLeader(action))
+      const result = await lanes.run(laneOf(action), () => this.#performIfLeader(action))
       if (result === undefined) return true
       metrics.acted(action.kind, result.kind)
       log.debug({ action: action.kind, ...subject(action), result: result.kind }, 'acted')

@@ -51,7 +51,7 @@ export function isRunnableOrSucceeded(pod: Pod): boolean {
 
 /** Oldest first, then by name: the same order on every replica and after every restart. */
 export function byAge(a: Pod, b: Pod): number {
-  const ages = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '')
-  if (ages !== 0) return ages
+  const [bornA, bornB] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
+  if (bornA !== bornB) return bornA < bornB ? -1 : 1
   return nameOf(a) < nameOf(b) ? -1 : 1
 }

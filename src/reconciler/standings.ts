@@ -21,6 +21,7 @@ export class Standings {
   readonly #gauge: { waiting(reason: string, pods: number): void }
   readonly #told = new Map<string, { readonly reason: Reason; readonly note: string }>()
   readonly #counts = new Map<Reason, number>()
+  #leadingSince = 0
 
   constructor(events: EventRecorder, gauge: { waiting(reason: string, pods: number): void }) {
     this.#events = events
@@ -28,13 +29,20 @@ export class Standings {
     for (const reason of REASONS) if (WAITING.has(reason)) gauge.waiting(reason, 0)
   }
 
+  /** Timestamps in the cluster have no fractions of a second. */
+  lead(now: number): void {
+    this.#leadingSince = Math.floor(now / 1000) * 1000
+  }
+
   tell(standings: readonly Standing[]): void {
-    for (const { pod, reason, note } of standings) {
+    for (const { pod, reason, note, since } of standings) {
       const told = this.#told.get(uidOf(pod))
       if (told?.reason === reason && told.note === note) continue
       this.#count(told?.reason, -1)
       this.#count(reason, 1)
       this.#told.set(uidOf(pod), { reason, note })
+      const isOldNews = told === undefined && since !== undefined && Date.parse(since) < this.#leadingSince
+      if (isOldNews) continue
       const { namespace, name = '', uid = '' } = pod.metadata
       const regarding = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }
       this.#events.record({ regarding, type: eventType(reason), reason, action: 'Queue', note })
@@ -44,6 +52,7 @@ export class Standings {
   forget(pod: Pod): void {
     this.#count(this.#told.get(uidOf(pod))?.reason, -1)
     this.#told.delete(uidOf(pod))
+    this.#events.forget(uidOf(pod))
   }
 
   #count(reason: Reason | undefined, change: number): void {

@@ -1,4 +1,4 @@
-import type { OwnerReference, Pod } from '../kube/objects.ts'
+import { type OwnerReference, type Pod, wholeSpecOf } from '../kube/objects.ts'
 import { compareVersions } from '../kube/versions.ts'
 import { QUEUE_NAME } from '../names.ts'
 import { type PlannedRole, planGroup, roleNameOf } from './group-plan.ts'
@@ -23,7 +23,7 @@ const waiting = (note: string): Composition => ({ reason: 'WaitingForPods', note
 const invalid = (note: string): Composition => ({ reason: 'InvalidGroup', note })
 
 export function composeSingle(name: string, pod: Pod): Workload {
-  return workloadObject(name, [pod], [{ name: 'main', count: 1, template: { spec: pod.spec } }], true)
+  return workloadObject(name, [pod], [{ name: 'main', count: 1, template: { spec: wholeSpecOf(pod) } }], true)
 }
 
 /**
@@ -39,7 +39,7 @@ export function composeGroup(name: string, members: readonly Pod[]): Composition
 
   const { total, fastAdmission } = plan
   if (fastAdmission) {
-    const only: PodSet = { name: roleNameOf(first), count: total, template: { spec: first.spec } }
+    const only: PodSet = { name: roleNameOf(first), count: total, template: { spec: wholeSpecOf(first) } }
     return { workload: workloadObject(name, members, [only], false) }
   }
   if (members.length < total) return waiting(`${members.length} of the ${total} pods of group ${name} exist`)
@@ -61,7 +61,7 @@ function composeRoles(name: string, members: readonly Pod[], roles: readonly Pla
     if (template === undefined && players.length < count) {
       return waiting(`${players.length} of the ${count} pods of role ${role} of group ${name} exist`)
     }
-    podSets.push({ name: role, count, template: { spec: template ?? first?.spec ?? {} } })
+    podSets.push({ name: role, count, template: { spec: template ?? (first ? wholeSpecOf(first) : {}) } })
     seated.push(...players)
   }
   return { workload: workloadObject(name, seated, podSets, false) }
@@ -77,7 +77,7 @@ function podSetsByShape(members: readonly Pod[]): readonly PodSet[] {
   }
   return [...roles]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { count, first }]) => ({ name, count, template: { spec: first.spec } }))
+    .map(([name, { count, first }]) => ({ name, count, template: { spec: wholeSpecOf(first) } }))
 }
 
 function workloadObject(name: string, pods: readonly Pod[], podSets: readonly PodSet[], single: boolean): Workload {

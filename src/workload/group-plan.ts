@@ -1,4 +1,4 @@
-import type { Pod, PodSpec } from '../kube/objects.ts'
+import { type Pod, type PodSpec, wholeSpecOf } from '../kube/objects.ts'
 import { GROUP_ROLE, QUEUE_NAME, ROLE_HASH } from '../names.ts'
 import { type GroupDeclaration, groupOf } from './group.ts'
 import { roleHash } from './role-hash.ts'
@@ -21,7 +21,7 @@ export type GroupPlan =
 /** The podSet a member belongs to: the role it names (KEP-976), or the hash of its shape as the webhook stamped it. */
 export function roleNameOf(pod: Pod): string {
   const named = pod.metadata.labels?.[GROUP_ROLE]
-  return named ?? (pod.metadata.annotations?.[ROLE_HASH] ?? roleHash(pod.spec)).toLowerCase()
+  return named ?? (pod.metadata.annotations?.[ROLE_HASH] ?? roleHash(wholeSpecOf(pod))).toLowerCase()
 }
 
 interface Member {

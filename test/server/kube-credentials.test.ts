@@ -128,8 +128,8 @@ describe('credentials of a kubeconfig', () => {
     const cluster = { server: 'https://localhost:1', 'insecure-skip-tls-verify': true, 'tls-server-name': 'api' }
     const { tls } = await (await open(await write(user, cluster))).access(false)
     expect(tls).toEqual({
-      cert: Buffer.from('cert'),
-      key: Buffer.from('key'),
+      cert: 'cert',
+      key: 'key',
       rejectUnauthorized: false,
       servername: 'api',
     })

@@ -4,6 +4,7 @@ import type { Clock } from '../../src/kube/clock.ts'
 import { Elector } from '../../src/kube/elector.ts'
 import { EventRecorder } from '../../src/kube/events.ts'
 import { SYSTEM_NAMESPACE } from '../../src/names.ts'
+import { Lanes } from '../../src/reconciler/lanes.ts'
 import { Reconciler } from '../../src/reconciler/loop.ts'
 import type { Agenda, Owner } from './agenda.ts'
 import { Channel } from './channel.ts'
@@ -57,7 +58,8 @@ export class Replica implements Owner {
     const clock = replicaClock(agenda, machine, this)
     const random = () => dice.next()
     const ports = { api: this.channel, clock, random, log }
-    this.#events = new EventRecorder({ ...ports, instance: name })
+    const lanes = new Lanes()
+    this.#events = new EventRecorder({ ...ports, instance: name, turn: call => lanes.run(3, call) })
     this.#elector = new Elector({
       ...ports,
       namespace: SYSTEM_NAMESPACE,
@@ -72,6 +74,7 @@ export class Replica implements Owner {
       ...ports,
       config,
       events: this.#events,
+      lanes,
       metrics: {
         reconciled: (_kind, _result, seconds) => onMetric('reconcile seconds', seconds),
         acted: () => {},

@@ -9,6 +9,7 @@ import {
   ADMISSION_GATE,
   MANAGED,
   MIRROR_POD,
+  OFFLINE_IDENTITY,
   QUEUE_NAME,
   SCHEDULING,
   SERVICE_NAME,
@@ -231,6 +232,12 @@ describe('the webhooks', () => {
     const condition = both[1].matchConditions[2]
     expect(condition.name).toBe('not-a-mere-status')
     expect(condition.expression).toContain("request.subResource != 'status' ||")
+  })
+
+  it('are not called for what Muster itself writes, under the identity that its manifests give it', () => {
+    const own = both[1].matchConditions[3]
+    expect(own.name).toBe('not-muster-itself')
+    expect(own.expression).toBe(`request.userInfo.username != '${OFFLINE_IDENTITY}'`)
   })
 
   it('see all pods but mirror pods in the overlay for that', () => {

@@ -13,6 +13,8 @@ const ROOT = new URL('../../..', import.meta.url).pathname
 
 export interface MusterOptions {
   readonly logLevel?: string
+  /** What Node runs. Default: the launcher, which starts the source of this checkout. */
+  readonly program?: string
 }
 
 /**
@@ -26,6 +28,7 @@ export class Muster {
   readonly #kubeconfig: string
   readonly #configFile: string
   readonly #logLevel: string
+  readonly #program: string
   #child: ChildProcess | undefined
 
   private constructor(
@@ -42,6 +45,7 @@ export class Muster {
     this.#kubeconfig = kubeconfig
     this.#configFile = configFile
     this.#logLevel = options.logLevel ?? 'debug'
+    this.#program = options.program ?? join(ROOT, 'bin/muster.js')
   }
 
   /** Applies the manifests and starts one replica; resolves when it is ready. */
@@ -64,7 +68,7 @@ export class Muster {
     const ports = ['--port', String(this.port), '--health-port', String(this.healthPort)]
     this.#child = spawn(
       process.execPath,
-      [join(ROOT, 'bin/muster.js'), ...args, ...ports, '--drain-seconds', '1', '--log-level', this.#logLevel],
+      [this.#program, ...args, ...ports, '--drain-seconds', '1', '--log-level', this.#logLevel],
       { stdio: ['ignore', output, output] },
     )
     closeSync(output)

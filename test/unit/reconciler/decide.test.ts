@@ -67,7 +67,7 @@ describe('a single pod', () => {
     const reserved = { ...holds('QuotaReserved', 'OverQueueLimits', 'asks for 8 cpu'), status: 'False' as const }
     const unit = single(pod, workloadOf([pod], [reserved]))
     expect(kinds(unit)).toEqual([])
-    expect(decide(unit, NOW).standings).toEqual([{ pod, reason: 'OverQueueLimits', note: 'asks for 8 cpu' }])
+    expect(decide(unit, NOW).standings).toMatchObject([{ pod, reason: 'OverQueueLimits', note: 'asks for 8 cpu' }])
   })
 
   it('is lifted once its Workload is admitted', () => {

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeClient } from '../src/kube/client.ts'
+import type { Pod } from '../src/kube/objects.ts'
+import { PODS } from '../src/kube/resources.ts'
+import { ADMISSION_GATE } from '../src/names.ts'
+import { queuedPod } from '../test/cluster/support/manifests.ts'
+
+/** As many connections as Muster has. */
+export const PARALLEL = 16
+const RAW_GATE = 'example.com/raw'
+
+/** A bare loop that does nothing but remove a gate: nobody can lift faster than this. Its pods ask for no queue. */
+export async function rawLiftSeconds(api: KubeClient, namespace: string, count: number): Promise<number> {
+  await createPods(api, count, index => {
+    const pod = queuedPod({ namespace, name: `raw-${index}`, gates: [RAW_GATE] }) as Pod
+    return { ...pod, metadata: { ...pod.metadata, labels: {} } }
+  })
+  const body = { spec: { schedulingGates: [{ $patch: 'delete', name: RAW_GATE }] } }
+  const started = performance.now()
+  await inParallel(count, index => api.patch(PODS, { namespace, name: `raw-${index}` }, { type: 'strategic', body }))
+  const seconds = (performance.now() - started) / 1000
+  await deletePods(api, namespace)
+  return seconds
+}
+
+/** Watches, as a user's `kubectl get -w` would: the lift counts when others can see it. */
+export async function untilLifted(
+  api: KubeClient,
+  namespace: string,
+  count: number,
+  ours: (name: string) => boolean,
+): Promise<void> {
+  const lifted = new Set<string>()
+  const stop = new AbortController()
+  for await (const event of api.watch<Pod>(PODS, { namespace }, stop.signal)) {
+    if (event.type !== 'MODIFIED' || !ours(event.object.metadata.name ?? '')) continue
+    if (event.object.spec.schedulingGates?.some(gate => gate.name === ADMISSION_GATE)) continue
+    lifted.add(event.object.metadata.uid ?? '')
+    if (lifted.size >= count) return stop.abort()
+  }
+  throw new Error(`the watch ended with ${lifted.size} of ${count} lifted`)
+}
+
+export async function untilRunning(api: KubeClient, namespace: string, count: number): Promise<void> {
+  for (;;) {
+    const { items } = await api.list<Pod>(PODS, { namespace })
+    if (items.filter(pod => pod.status?.phase === 'Running').length >= count) return
+    await sleep(500)
+  }
+}
+
+export async function createPods(api: KubeClient, count: number, pod: (index: number) => object): Promise<void> {
+  await inParallel(count, index => api.create<Pod>(PODS, pod(index) as Pod, { timeoutMs: 60_000 }))
+}
+
+/** Until they are gone: pods that run get their grace period. */
+export async function deletePods(api: KubeClient, namespace: string): Promise<void> {
+  const { items } = await api.list<Pod>(PODS, { namespace })
+  await inParallel(items.length, async index => {
+    const name = items[index]?.metadata.name ?? ''
+    await api.delete(PODS, { namespace, name }, {}).catch(() => undefined)
+  })
+  for (;;) {
+    const rest = await api.list<Pod>(PODS, { namespace, limit: 1 })
+    if (rest.items.length === 0) return
+    await sleep(200)
+  }
+}
+
+async function inParallel(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0
+  const worker = async () => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, worker))
+}

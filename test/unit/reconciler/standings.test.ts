@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { EventInput, EventRecorder } from '../../../src/kube/events.ts'
+import type { Pod } from '../../../src/kube/objects.ts'
+import type { Standing } from '../../../src/reconciler/decide.ts'
+import { Standings } from '../../../src/reconciler/standings.ts'
+
+const pod: Pod = { metadata: { name: 'train', namespace: 'ml', uid: 'u1' }, spec: {} }
+const waits = (more: Partial<Standing> = {}): Standing => ({ pod, reason: 'OverQueueLimits', note: 'full', ...more })
+
+function create() {
+  const told: EventInput[] = []
+  const forgotten: string[] = []
+  const gauge = new Map<string, number>()
+  const events = {
+    record: (event: EventInput) => told.push(event),
+    forget: (uid: string) => forgotten.push(uid),
+  } as unknown as EventRecorder
+  const standings = new Standings(events, { waiting: (reason, pods) => gauge.set(reason, pods) })
+  return { standings, told, forgotten, gauge }
+}
+
+describe('standings', () => {
+  it('tell each pod once, and again when its reason or note changes', () => {
+    const { standings, told, gauge } = create()
+    standings.tell([waits()])
+    standings.tell([waits()])
+    standings.tell([waits({ note: 'fuller' })])
+    expect(told.map(({ reason, note }) => [reason, note])).toEqual([
+      ['OverQueueLimits', 'full'],
+      ['OverQueueLimits', 'fuller'],
+    ])
+    expect(gauge.get('OverQueueLimits')).toBe(1)
+  })
+
+  it('count, but do not tell again, what began before we led', () => {
+    const { standings, told, gauge } = create()
+    standings.lead(Date.parse('2026-11-16T10:00:00.700Z'))
+    standings.tell([waits({ since: '2026-11-16T09:59:59Z' })])
+    expect(told).toEqual([])
+    expect(gauge.get('OverQueueLimits')).toBe(1)
+    standings.tell([waits({ since: '2026-11-16T09:59:59Z', note: 'now first in the queue' })])
+    expect(told.map(({ note }) => note)).toEqual(['now first in the queue'])
+  })
+
+  it('tell what began in the second in which we began to lead', () => {
+    const { standings, told } = create()
+    standings.lead(Date.parse('2026-11-16T10:00:00.700Z'))
+    standings.tell([waits({ since: '2026-11-16T10:00:00Z' })])
+    expect(told).toHaveLength(1)
+  })
+
+  it('forget a pod that is gone, and the Event that was still to be sent', () => {
+    const { standings, forgotten, gauge } = create()
+    standings.tell([waits()])
+    standings.forget(pod)
+    expect(forgotten).toEqual(['u1'])
+    expect(gauge.get('OverQueueLimits')).toBe(0)
+  })
+})
