@@ -25,6 +25,7 @@ import type { World } from '../webhooks/world.ts'
 import { whoAmI } from './connect.ts'
 import type { CoverageFacts } from './coverage.ts'
 import { CoverageWatch } from './coverage-watch.ts'
+import { giveBackMemory } from './memory.ts'
 import { reconcilerMetrics } from './metrics.ts'
 import { OptionalInformer } from './optional-informer.ts'
 import { OwnerCache } from './owner-cache.ts'
@@ -94,7 +95,9 @@ export class ClusterServices {
       identity,
       onStarted: () => {
         metrics.leader.set(1)
-        this.#reconciler.resync().catch(error => log.warn({ err: error }, 'leading, but the caches could not be read'))
+        this.#reconciler
+          .resync()
+          .then(giveBackMemory, error => log.warn({ err: error }, 'leading, but the caches could not be read'))
       },
       onStopped: () => {
         metrics.leader.set(0)
@@ -142,7 +145,7 @@ export class ClusterServices {
     this.#defaultQueues.start()
     this.#coverage.start()
     this.#elector.start()
-    this.#reconciler.start().catch(error => log.error({ err: error }, 'the reconciler could not start'))
+    this.#reconciler.start().then(giveBackMemory, error => log.error({ err: error }, 'the reconciler could not start'))
     this.#stopRenewal = startRenewal({
       clock: systemClock,
       log,

@@ -1,4 +1,4 @@
-import type { LabelSelector } from '../kube/objects.ts'
+import type { LabelSelector, StringMap, Toleration } from '../kube/objects.ts'
 
 /** The configuration file after defaults: every key is there. `schema.ts` checks what people write. */
 export interface Configuration {
@@ -15,7 +15,7 @@ export interface Configuration {
     readonly exemptUsers: readonly string[]
     readonly exemptGroups: readonly string[]
   }
-  readonly queues: readonly QueueLimits[]
+  readonly queues: readonly QueueConfiguration[]
   readonly jobs: {
     readonly scheduling: {
       readonly allow: SchedulingAllowList
@@ -28,10 +28,13 @@ export interface Configuration {
   }
 }
 
-export interface QueueLimits {
+export interface QueueConfiguration {
   readonly name: string
   /** Resource name to Kubernetes quantity; `pods` counts pods. */
   readonly limits: Readonly<Record<string, string | number>>
+  /** Pods of the queue run only on nodes with these labels. */
+  readonly nodeLabels?: StringMap
+  readonly tolerations?: readonly Toleration[]
 }
 
 export interface SchedulingAllowList {

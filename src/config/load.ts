@@ -87,7 +87,7 @@ function withDefaults(given: GivenConfiguration): Configuration {
       exemptUsers: given.guard?.exemptUsers ?? defaults.guard.exemptUsers,
       exemptGroups: given.guard?.exemptGroups ?? defaults.guard.exemptGroups,
     },
-    queues: (given.queues ?? defaults.queues).map(({ name, limits }) => ({ name, limits: limits ?? {} })),
+    queues: (given.queues ?? defaults.queues).map(queue => ({ ...queue, limits: queue.limits ?? {} })),
     jobs: {
       scheduling: {
         allow,

@@ -1,9 +1,9 @@
-import type { LabelSelector } from '../kube/objects.ts'
+import type { LabelSelector, StringMap, Toleration } from '../kube/objects.ts'
 import { parseQuantity, QuantityError } from '../kube/quantities.ts'
 import { matchesSelector } from '../kube/selectors.ts'
 import { NAMESPACE_NAME_LABEL, SYSTEM_NAMESPACE } from '../names.ts'
 import { KNOWN_FRAMEWORKS } from '../webhooks/frameworks.ts'
-import type { QueueLimits, SchedulingAllowList } from './configuration.ts'
+import type { QueueConfiguration, SchedulingAllowList } from './configuration.ts'
 import { nearest, shown } from './schema-errors.ts'
 import type { ConfigError, Path, Source } from './source.ts'
 
@@ -16,7 +16,7 @@ export interface GivenConfiguration {
     readonly podOptions?: { readonly namespaceSelector?: LabelSelector; readonly podSelector?: LabelSelector }
   }
   readonly guard?: { readonly exemptUsers?: readonly string[]; readonly exemptGroups?: readonly string[] }
-  readonly queues?: readonly { readonly name: string; readonly limits?: QueueLimits['limits'] }[]
+  readonly queues?: readonly GivenQueue[]
   readonly jobs?: {
     readonly scheduling?: {
       readonly allow?: Partial<SchedulingAllowList>
@@ -28,6 +28,8 @@ export interface GivenConfiguration {
     readonly parallelism?: { readonly gangChanges?: 'deny' | 'allow'; readonly implicitGang?: 'none' | 'indexed' }
   }
 }
+
+type GivenQueue = Pick<QueueConfiguration, 'name'> & Partial<QueueConfiguration>
 
 /** What a schema cannot say: rules over several fields, and formats that need an explanation. */
 export function ruleErrors(given: GivenConfiguration, source: Source): readonly ConfigError[] {
@@ -68,10 +70,7 @@ const LABEL_VALUE =
   'is not a label value: at most 63 letters, digits, "-", "_" and ".", and a letter or digit at both ends'
 
 function checkSelector(selector: LabelSelector | undefined, path: Path, report: Report): void {
-  for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) {
-    if (!isQualifiedName(key)) report([...path, 'matchLabels', key], `${shown(key)} ${LABEL_KEY}`)
-    else if (!isLabelValue(value)) report([...path, 'matchLabels', key], `${shown(value)} ${LABEL_VALUE}`)
-  }
+  checkLabels(selector?.matchLabels, [...path, 'matchLabels'], report)
   for (const [index, { key, operator, values }] of (selector?.matchExpressions ?? []).entries()) {
     const at: Path = [...path, 'matchExpressions', index]
     if (!isQualifiedName(key)) report([...at, 'key'], `${shown(key)} ${LABEL_KEY}`)
@@ -85,7 +84,14 @@ function checkSelector(selector: LabelSelector | undefined, path: Path, report: 
   }
 }
 
-function checkQueues(queues: readonly { name: string; limits?: QueueLimits['limits'] }[], report: Report): void {
+function checkLabels(labels: StringMap | null | undefined, path: Path, report: Report): void {
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    if (!isQualifiedName(key)) report([...path, key], `${shown(key)} ${LABEL_KEY}`)
+    else if (!isLabelValue(value)) report([...path, key], `${shown(value)} ${LABEL_VALUE}`)
+  }
+}
+
+function checkQueues(queues: readonly GivenQueue[], report: Report): void {
   const seen = new Map<string, number>()
   for (const [index, queue] of queues.entries()) {
     const path: Path = ['queues', index, 'name']
@@ -97,6 +103,22 @@ function checkQueues(queues: readonly { name: string; limits?: QueueLimits['limi
       report(path, `${shown(queue.name)} is already the name of queues[${earlier}]`)
     } else seen.set(queue.name, index)
     for (const [resource, amount] of Object.entries(queue.limits ?? {})) checkLimit(resource, amount, index, report)
+    checkLabels(queue.nodeLabels, ['queues', index, 'nodeLabels'], report)
+    for (const [position, toleration] of (queue.tolerations ?? []).entries()) {
+      checkToleration(toleration, ['queues', index, 'tolerations', position], report)
+    }
+  }
+}
+
+/** What the API server would refuse when the first pod of the queue is lifted is refused here, before it starts. */
+function checkToleration({ key, operator, value, effect, tolerationSeconds }: Toleration, path: Path, report: Report) {
+  if (key === undefined) {
+    if (operator !== 'Exists') report(path, 'has no key: only operator Exists tolerates every taint')
+  } else if (!isQualifiedName(key)) report([...path, 'key'], `${shown(key)} ${LABEL_KEY}`)
+  if (operator === 'Exists' && value) report([...path, 'value'], 'operator Exists takes no value: remove it')
+  else if (!isLabelValue(value ?? '')) report([...path, 'value'], `${shown(value)} ${LABEL_VALUE}`)
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+    report([...path, 'tolerationSeconds'], 'needs effect NoExecute: no other effect ends with time')
   }
 }
 

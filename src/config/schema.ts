@@ -8,7 +8,7 @@ export const KIND = 'Configuration'
 
 /** The part of JSON schema that is used here; `description` is what the documentation test reads. */
 export interface Schema {
-  readonly type: 'object' | 'array' | 'string' | 'boolean' | readonly ['string', 'number']
+  readonly type: 'object' | 'array' | 'string' | 'boolean' | 'integer' | readonly ['string', 'number']
   readonly description?: string
   readonly const?: string
   readonly enum?: readonly string[]
@@ -54,6 +54,14 @@ const allow = map({
   resourceClaims: flag,
 })
 
+const toleration = map({
+  key: text,
+  operator: oneOf('Equal', 'Exists'),
+  value: { type: 'string' },
+  effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+  tolerationSeconds: { type: 'integer' },
+})
+
 export const CONFIGURATION_SCHEMA: Schema = map(
   {
     apiVersion: { type: 'string', const: API_VERSION },
@@ -70,6 +78,8 @@ export const CONFIGURATION_SCHEMA: Schema = map(
         {
           name: text,
           limits: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
+          nodeLabels: { type: 'object', additionalProperties: { type: 'string' } },
+          tolerations: list(toleration),
         },
         ['name'],
       ),

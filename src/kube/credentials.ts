@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Clock } from './clock.ts'
-import { readKubeconfig } from './kubeconfig-thread.ts'
+import { readKubeconfig } from './kubeconfig-process.ts'
 
 export interface TlsMaterial {
   readonly ca?: string | Buffer

@@ -10,7 +10,7 @@ export interface OpenedKubeconfig {
 
 /**
  * Reads a kubeconfig file with the official client, which knows all the ways to log in. Importing this module is
- * expensive for the same reason; only `kubeconfig-worker.ts` does, on a thread of its own.
+ * expensive for the same reason; only `kubeconfig-reader.ts` does, in a process of its own.
  */
 export async function loadKubeconfig(file: string, context?: string): Promise<OpenedKubeconfig> {
   const config = new KubeConfig()

@@ -1,4 +1,5 @@
 import type { OwnerReference } from '../kube/objects.ts'
+import type { PodAdditions } from '../workload/pod-set-update.ts'
 import type { Workload, WorkloadStatus } from '../workload/workload.ts'
 
 /** One object, in one life: the uid keeps a write from reaching a successor of the same name. */
@@ -27,7 +28,13 @@ export type Action =
       readonly status: WorkloadStatus
     }
   | { readonly kind: 'ReleaseWorkload'; readonly workload: Target; readonly finalizerIndex: number }
-  | { readonly kind: 'LiftGate'; readonly pod: Target }
+  | {
+      readonly kind: 'LiftGate'
+      readonly pod: Target
+      readonly add: PodAdditions
+      /** When the workload was admitted, for the metric. */
+      readonly admittedAt: string | undefined
+    }
   | { readonly kind: 'RemoveFinalizer'; readonly pod: Target }
   | { readonly kind: 'DeletePod'; readonly pod: Target }
 

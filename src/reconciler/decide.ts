@@ -9,38 +9,25 @@ import {
   isTrue,
   RESOURCE_IN_USE,
   type Workload,
-  withConditions,
 } from '../workload/workload.ts'
 import { type Action, targetOf } from './actions.ts'
+import { admitted, FAILED_TO_START, tooMany, WRONG_SHAPE } from './admitted.ts'
+import { type Decision, setConditions, tell } from './decision.ts'
 import { outcomeOf } from './finishing.ts'
 import { seat } from './lifting.ts'
 import * as is from './pod-state.ts'
-import { REASONS, type Reason } from './reasons.ts'
+import { REASONS } from './reasons.ts'
 import type { Unit } from './unit.ts'
-
-/** Where one pod stands, for its Event, the log and the metrics. */
-export interface Standing {
-  readonly pod: Pod
-  readonly reason: Reason
-  readonly note: string
-  /** When it began, if the Workload says so: what began before we led has been told by whoever led then. */
-  readonly since?: string
-}
-
-export interface Decision {
-  readonly actions: readonly Action[]
-  readonly standings: readonly Standing[]
-}
 
 /**
  * What to do for one unit, from nothing but the objects as they are now: after a restart, or on another replica,
  * the same objects give the same actions. Deletions are served first and depend on nothing that follows.
  */
 export function decide(unit: Unit, now: string): Decision {
-  const leaving = unit.pods.filter(pod => is.mayLeave(pod))
+  const { leaving = [], staying = [] } = Object.groupBy(unit.pods, pod => (is.mayLeave(pod) ? 'leaving' : 'staying'))
   const deletedOrphans = unit.orphans.filter(orphan => orphan.metadata.deletionTimestamp != null)
   const releases = [...leaving.filter(is.hasFinalizer).map(removeFinalizer), ...deletedOrphans.flatMap(release)]
-  const rest = decideFor({ ...unit, pods: unit.pods.filter(pod => !leaving.includes(pod)) }, now)
+  const rest = decideFor({ ...unit, pods: staying }, now)
   return { actions: [...releases, ...rest.actions], standings: rest.standings }
 }
 
@@ -102,51 +89,14 @@ function finished(unit: Unit, workload: Workload): Decision {
   // Latecomers keep their finalizer: when the old pods are deleted, and the Workload with them, they begin a new group.
   const done = unit.pods.filter(pod => !late.includes(pod))
   const note = `Workload ${workload.metadata.name} has finished and takes no more pods: delete this pod, or use another group name`
+  const end = condition(workload, 'Finished')
   return {
     actions: [...done.filter(is.hasFinalizer).map(removeFinalizer), ...release(workload)],
-    standings: tell(late, 'Finished', note),
+    standings:
+      end?.reason === FAILED_TO_START
+        ? tell(late, 'LiftBlocked', end.message, end.lastTransitionTime)
+        : tell(late, 'Finished', note),
   }
-}
-
-function admitted(unit: Unit, workload: Workload, now: string): Decision {
-  const { lift, excess, unknownRole, vacant } = seat(unit, workload)
-  const queue = workload.status?.admission?.clusterQueue ?? workload.spec.queueName
-  const lifted = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
-  const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
-  return {
-    actions: [
-      ...lift.map((pod): Action => ({ kind: 'LiftGate', pod: targetOf(pod) })),
-      ...excess.map((pod): Action => ({ kind: 'DeletePod', pod: targetOf(pod) })),
-      ...setConditions(workload, replacementCondition(workload, vacant), now),
-    ],
-    standings: [
-      ...tell(lift, 'Lifting', `admitted by queue ${queue}; lifting the gate`),
-      ...held.map(pod => ({
-        pod,
-        reason: 'ForeignGates' as const,
-        note: `still held by ${is.foreignGates(pod).join(', ')}`,
-      })),
-      ...tell(excess, 'ExcessPod', tooMany(unit)),
-      ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
-      ...tell(vacant > 0 ? unit.pods.filter(is.isFailed) : [], 'WaitingForReplacement', replacementNote(vacant)),
-    ],
-  }
-}
-
-const tooMany = (unit: Unit): string => `group ${unit.name} has all its pods already; this one is deleted`
-const WRONG_SHAPE = 'its shape is none of those of its group; delete it, or give it the shape of the pod it replaces'
-
-/** Pods of a group that fail are not restarted by us: the condition tells whoever can that a place is vacant. */
-function replacementCondition(workload: Workload, vacant: number): readonly ConditionChange[] {
-  const type = 'WaitingForReplacementPods'
-  if (vacant > 0) return [{ type, status: 'True', reason: 'WaitingForReplacement', message: replacementNote(vacant) }]
-  if (condition(workload, type) === undefined) return []
-  return [{ type, status: 'False', reason: 'WaitingForReplacement', message: 'no pod needs a replacement' }]
-}
-
-function replacementNote(vacant: number): string {
-  const pods = vacant === 1 ? '1 pod of the group has' : `${vacant} pods of the group have`
-  return `${pods} failed or been deleted; create as many of the same shape, or delete the group`
 }
 
 /** Not admitted: gated pods are told why, and those that are too many for the group are sent away already now. */
@@ -214,25 +164,6 @@ function adopt(unit: Unit, workload: Workload): readonly Action[] {
   return [{ kind: 'AddOwners', workload: targetOf(workload), resourceVersion, ownerReferences }]
 }
 
-function setConditions(
-  workload: Workload,
-  changes: readonly ConditionChange[],
-  now: string,
-  admission?: null,
-): readonly Action[] {
-  const conditions = withConditions(workload, changes, now)
-  if (conditions === undefined) return []
-  const resourceVersion = workload.metadata.resourceVersion ?? ''
-  return [
-    {
-      kind: 'SetStatus',
-      workload: targetOf(workload),
-      resourceVersion,
-      status: { conditions, ...(admission === null && { admission }) },
-    },
-  ]
-}
-
 function release(workload: Workload): readonly Action[] {
   const finalizerIndex = workload.metadata.finalizers?.indexOf(RESOURCE_IN_USE) ?? -1
   return finalizerIndex < 0 ? [] : [{ kind: 'ReleaseWorkload', workload: targetOf(workload), finalizerIndex }]
@@ -240,8 +171,4 @@ function release(workload: Workload): readonly Action[] {
 
 function removeFinalizer(pod: Pod): Action {
   return { kind: 'RemoveFinalizer', pod: targetOf(pod) }
-}
-
-function tell(pods: readonly Pod[], reason: Reason, note: string, since?: string): readonly Standing[] {
-  return pods.map(pod => ({ pod, reason, note, ...(since !== undefined && { since }) }))
 }

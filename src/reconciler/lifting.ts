@@ -5,9 +5,15 @@ import type { PodSet, Workload } from '../workload/workload.ts'
 import { isDeleting, isGated, isRunnableOrSucceeded, isTerminal } from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
+/** A free place and the pod that takes it. */
+export interface Seat {
+  readonly pod: Pod
+  readonly podSet: PodSet
+}
+
 /** Who takes the places of an admitted Workload. */
 export interface Seating {
-  readonly lift: readonly Pod[]
+  readonly lift: readonly Seat[]
   /** Gated pods for which their role has no place left, newest last. */
   readonly excess: readonly Pod[]
   /** Gated pods whose shape is none of the admitted ones. */
@@ -21,7 +27,7 @@ export interface Seating {
  * A failed pod frees its place for a replacement; a succeeded one has used it up.
  */
 export function seat(unit: Unit, workload: Workload): Seating {
-  const lift: Pod[] = []
+  const lift: Seat[] = []
   const excess: Pod[] = []
   let vacant = 0
   const seated = new Set<Pod>()
@@ -30,7 +36,7 @@ export function seat(unit: Unit, workload: Workload): Seating {
     const taken = members.filter(pod => !isGated(pod) && isRunnableOrSucceeded(pod)).length
     const waiting = members.filter(pod => isGated(pod) && !isDeleting(pod) && !isTerminal(pod))
     const free = Math.max(0, podSet.count - taken)
-    lift.push(...waiting.slice(0, free))
+    lift.push(...waiting.slice(0, free).map(pod => ({ pod, podSet })))
     excess.push(...waiting.slice(free))
     vacant += Math.max(0, free - waiting.length)
     for (const member of members) seated.add(member)

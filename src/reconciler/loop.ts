@@ -187,7 +187,7 @@ export class Reconciler {
       if (result === undefined) return true
       metrics.acted(action.kind, result.kind)
       log.debug({ action: action.kind, ...subject(action), result: result.kind }, 'acted')
-      if (action.kind === 'LiftGate' && result.kind === 'done') this.#lifted(action.pod)
+      if (action.kind === 'LiftGate' && result.kind === 'done') this.#lifted(action.admittedAt)
       if (result.kind === 'blocked') this.#blocked(action, result.message)
       return result.kind === 'done'
     } catch (error) {
@@ -201,13 +201,10 @@ export class Reconciler {
     return this.#deps.isLeader() ? await perform(action, this.#deps.api, this.#memory) : undefined
   }
 
-  #lifted({ namespace, name }: { namespace: string; name: string }): void {
-    const pod = this.#pods.get(namespace, name)
-    const workload = pod === undefined ? undefined : this.#unit(unitKeyOf(pod)).workload
-    const admitted = workload?.status?.conditions?.find(({ type }) => type === 'Admitted')?.lastTransitionTime
-    if (admitted === undefined) return
+  #lifted(admittedAt: string | undefined): void {
+    if (admittedAt === undefined) return
     // Another machine's clock wrote the admission: a negative difference is skew, not time travel.
-    this.#deps.metrics.lifted(Math.max(0, (this.#deps.clock.now() - Date.parse(admitted)) / 1000))
+    this.#deps.metrics.lifted(Math.max(0, (this.#deps.clock.now() - Date.parse(admittedAt)) / 1000))
   }
 
   /** Refused by the API server: tell the pod's owner what it said, and try again later, at the queue's pace. */

@@ -89,8 +89,20 @@ async function send(action: Action, api: KubeApi, memory: Memory): Promise<Resul
       return DONE
     }
     case 'LiftGate': {
+      // In one write: a pod that could start without the rest of its admission would start in the wrong place.
+      const { labels, annotations, nodeSelector, tolerations, resourceVersion } = action.add
       const gate = { $patch: 'delete', name: ADMISSION_GATE }
-      memory.pod(await patchPod(api, action.pod, { spec: { schedulingGates: [gate] } }))
+      const metadata = {
+        ...(resourceVersion !== undefined && { resourceVersion }),
+        ...(labels && { labels }),
+        ...(annotations && { annotations }),
+      }
+      const spec = {
+        schedulingGates: [gate],
+        ...(nodeSelector && { nodeSelector }),
+        ...(tolerations && { tolerations }),
+      }
+      memory.pod(await patchPod(api, action.pod, { metadata, spec }))
       return DONE
     }
     case 'RemoveFinalizer': {

@@ -1,6 +1,6 @@
 import type { EventRecorder } from '../kube/events.ts'
 import type { Pod } from '../kube/objects.ts'
-import type { Standing } from './decide.ts'
+import type { Standing } from './decision.ts'
 import { uidOf } from './pod-state.ts'
 import { eventType, REASONS, type Reason } from './reasons.ts'
 

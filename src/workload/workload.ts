@@ -1,4 +1,4 @@
-import type { Condition, KubeObject, PodSpec } from '../kube/objects.ts'
+import type { Condition, KubeObject, PodSpec, StringMap, Toleration } from '../kube/objects.ts'
 
 /** `workloads.muster.dev`: the part of Kueue's Workload v1beta2 that a pod needs. */
 export interface Workload extends KubeObject {
@@ -29,7 +29,20 @@ export interface WorkloadStatus {
 
 export interface Admission {
   readonly clusterQueue: string
-  readonly podSetAssignments: readonly { readonly name: string; readonly count: number }[]
+  readonly podSetAssignments: readonly PodSetAssignment[]
+}
+
+/** What the pods of a podSet get with their admission. The names are those of Kueue's PodSetUpdate. */
+export interface PodSetUpdate {
+  readonly labels?: StringMap
+  readonly annotations?: StringMap
+  readonly nodeSelector?: StringMap
+  readonly tolerations?: readonly Toleration[]
+}
+
+export interface PodSetAssignment extends PodSetUpdate {
+  readonly name: string
+  readonly count: number
 }
 
 export type WorkloadConditionType = 'QuotaReserved' | 'Admitted' | 'Evicted' | 'Finished' | 'WaitingForReplacementPods'

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Pod } from '../../src/kube/objects.ts'
-import { ADMISSION_GATE } from '../../src/names.ts'
+import {
+  ADMISSION_GATE,
+  CLUSTER_QUEUE_LABEL,
+  LOCAL_QUEUE_LABEL,
+  PODSET_LABEL,
+  WORKLOAD_ANNOTATION,
+} from '../../src/names.ts'
 import type { Workload } from '../../src/workload/workload.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { list, type QueuedPodOptions, queuedPod } from './support/manifests.ts'
@@ -21,6 +27,11 @@ describe('the reconciler', { timeout: 240_000 }, () => {
         { name: 'two', limits: { cpu: '200m' } },
         { name: 'three', limits: { pods: 3, cpu: '1' } },
         { name: 'closed', limits: { pods: 0 } },
+        {
+          name: 'placed',
+          nodeLabels: { 'kubernetes.io/hostname': 'node-1' },
+          tolerations: [{ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }],
+        },
       ],
     })
   })
@@ -85,9 +96,45 @@ describe('the reconciler', { timeout: 240_000 }, () => {
       expect((await pods('excess')).map(({ metadata }) => metadata.name)).toEqual(['pair-0', 'pair-1'])
       return true
     })
-    const { stdout } = await plane.kubectl(['get', 'events', '-n', 'excess', '--field-selector', 'reason=ExcessPod'])
-    expect(stdout).toContain('pod/third')
+    await eventually('it is told so', async () => (await eventsIn('excess', 'ExcessPod')).includes('pod/third'))
     await removed('excess')
+  })
+
+  it('lifts a pod and says where it may run in one write', async () => {
+    await plane.createNamespace('placed')
+    await create([queuedPod({ namespace: 'placed', name: 'train', queue: 'placed' })])
+    await eventually('it runs where its queue runs', async () => {
+      const [pod] = await pods('placed')
+      expect(pod?.status?.phase).toBe('Running')
+      expect(pod?.spec).toMatchObject({ nodeName: 'node-1', nodeSelector: { 'kubernetes.io/hostname': 'node-1' } })
+      expect(pod?.spec.tolerations).toContainEqual({ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' })
+      const [made] = await workloadsIn('placed')
+      expect(pod?.metadata.labels).toMatchObject({
+        [PODSET_LABEL]: 'main',
+        [LOCAL_QUEUE_LABEL]: 'placed',
+        [CLUSTER_QUEUE_LABEL]: 'placed',
+      })
+      expect(pod?.metadata.annotations?.[WORKLOAD_ANNOTATION]).toBe(made?.metadata.name)
+      return true
+    })
+    await removed('placed')
+  })
+
+  it('ends a group that its queue contradicts before any of it starts, and says why', async () => {
+    await plane.createNamespace('contradicted')
+    const [first, ...rest] = members(3, { namespace: 'contradicted', group: 'gang', queue: 'placed' })
+    const elsewhere = { 'kubernetes.io/hostname': 'node-0' }
+    const other = { namespace: 'contradicted', group: 'gang', queue: 'placed', count: 3 }
+    await create([first ?? {}, ...rest.slice(1), queuedPod({ ...other, name: 'odd', nodeSelector: elsewhere })])
+    await eventually('its Workload has ended', async () => {
+      const end = (await workload('contradicted', 'gang')).status?.conditions?.find(({ type }) => type === 'Finished')
+      expect(end).toMatchObject({ status: 'True', reason: 'FailedToStart' })
+      expect(end?.message).toContain('pod odd says kubernetes.io/hostname=node-0')
+      return true
+    })
+    expect((await pods('contradicted')).every(isGated)).toBe(true)
+    await eventually('it is told so', async () => (await eventsIn('contradicted', 'LiftBlocked')).includes('pod/odd'))
+    await removed('contradicted')
   })
 
   it('drains three queues that are over their limits, each in the order of arrival', async () => {
@@ -184,7 +231,7 @@ describe('the reconciler', { timeout: 240_000 }, () => {
     await muster.kill()
     await plane.kubectl(['delete', 'pod', 'leaves', '-n', 'away', '--wait=false'])
     await plane.kubectl(['delete', 'pod', 'ends', '-n', 'away', '--wait=false'])
-    await new Promise(resolve => setTimeout(resolve, 5_000))
+    await new Promise(resolve => setTimeout(resolve, 60_000))
     expect((await pods('away')).map(({ metadata }) => metadata.name).sort()).toEqual(['ends', 'leaves', 'pair-0'])
     await muster.start()
     await eventually('they are gone', async () => (await pods('away')).length === 1, SLOW)
@@ -207,12 +254,16 @@ describe('the reconciler', { timeout: 240_000 }, () => {
         )
         .sort()
     await eventually('it waits', async () => (await workloadsIn('quiet')).length === 1)
-    await new Promise(resolve => setTimeout(resolve, 2_000))
+    await eventually('it is told so', async () => (await eventsIn('quiet', 'OverQueueLimits')).includes('pod/waits'))
     const before = await writes()
     await new Promise(resolve => setTimeout(resolve, 10_000))
     expect(await writes()).toEqual(before)
     await removed('quiet')
   })
+
+  async function eventsIn(namespace: string, reason: string): Promise<string> {
+    return (await plane.kubectl(['get', 'events', '-n', namespace, '--field-selector', `reason=${reason}`])).stdout
+  }
 
   async function workloadsIn(namespace: string): Promise<readonly Workload[]> {
     return (await plane.kubectl.json<{ items: Workload[] }>(['get', 'workloads.muster.dev', '-n', namespace])).items

@@ -1,15 +1,18 @@
-import type { Configuration } from '../../config/configuration.ts'
+import type { Configuration, QueueConfiguration } from '../../config/configuration.ts'
 import { type Action, targetOf } from '../../reconciler/actions.ts'
 import type { Reason } from '../../reconciler/reasons.ts'
 import {
   type Admission,
   type ConditionChange,
+  type PodSetUpdate,
   podCount,
   type Workload,
   withConditions,
 } from '../../workload/workload.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { type Amounts, add, amounts, show } from './requests.ts'
+
+const SHOWN = 3
 
 /**
  * The built-in engine: first in, first out per queue. A Workload is admitted when all before it in its queue are
@@ -19,9 +22,11 @@ import { type Amounts, add, amounts, show } from './requests.ts'
 export class BuiltinEngine {
   readonly #ledger = new Ledger()
   readonly #limits: ReadonlyMap<string, Amounts>
+  readonly #places: ReadonlyMap<string, PodSetUpdate>
 
   constructor(queues: Configuration['queues']) {
     this.#limits = new Map(queues.map(queue => [queue.name, amounts(queue.limits)]))
+    this.#places = new Map(queues.map(queue => [queue.name, placeOf(queue)]))
   }
 
   /** Takes note of a Workload; returns the queues to decide again. */
@@ -37,22 +42,41 @@ export class BuiltinEngine {
       .unreadable(queue)
       .flatMap(entry => wait(entry, 'InvalidGroup', `its requests cannot be read: ${entry.problem}`, now))
     const settled = new Set<string>()
+    const admitted: Entry[] = []
     for (const entry of this.#ledger.pending(queue)) {
       settled.add(entry.key)
       const missing = shortfall(usage, entry.requests, limits)
       if (missing.length > 0) {
-        actions.push(...wait(entry, 'OverQueueLimits', `first in queue ${queue}; ${missing.join('; ')}`, now))
-        const behind = `waits behind earlier workloads in queue ${queue}`
+        const why = [`first in queue ${queue}`, ...missing, ...heldBy(this.#ledger.holding(queue), admitted)]
+        actions.push(...wait(entry, 'OverQueueLimits', why.join('; '), now))
         for (const other of this.#ledger.untold(queue)) {
-          if (!settled.has(other.key)) actions.push(...wait(other, 'WaitingForAdmission', behind, now))
+          if (settled.has(other.key)) continue
+          const before = this.#ledger.before(other) - admitted.length
+          actions.push(...wait(other, 'WaitingForAdmission', behind(entry, queue, before), now))
         }
         break
       }
       add(usage, entry.requests)
-      actions.push(...admit(entry, now))
+      admitted.push(entry)
+      actions.push(...admit(entry, this.#places.get(queue) ?? {}, now))
     }
     return actions
   }
+}
+
+/** What was true when it came stays true: else every admission would rewrite the message of everybody behind. */
+function behind(first: Entry, queue: string, before: number): string {
+  const were = before === 1 ? '1 workload was' : `${before} workloads were`
+  return `waits in queue ${queue}: when it came, ${were} before it, first of all ${first.key}`
+}
+
+/** The first few by name: a message is for people, and the rest can be listed. */
+function heldBy(before: readonly Entry[], now: readonly Entry[]): readonly string[] {
+  const total = before.length + now.length
+  if (total === 0) return []
+  const shown = [...before.slice(0, SHOWN), ...now].slice(0, SHOWN).map(({ key }) => key)
+  const more = total - SHOWN
+  return [`the queue is held by ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
 }
 
 /** What keeps the request from fitting, in words; empty when it fits. */
@@ -69,12 +93,20 @@ function shortfall(usage: Amounts, requests: Amounts, limits: Amounts): readonly
   return missing
 }
 
-function admit({ workload, queue }: Entry, now: string): readonly Action[] {
+/** Where the pods of the queue may run. It becomes part of the admission: a later change does not move them. */
+function placeOf({ nodeLabels = {}, tolerations = [] }: QueueConfiguration): PodSetUpdate {
+  return {
+    ...(Object.keys(nodeLabels).length > 0 && { nodeSelector: nodeLabels }),
+    ...(tolerations.length > 0 && { tolerations }),
+  }
+}
+
+function admit({ workload, queue }: Entry, place: PodSetUpdate, now: string): readonly Action[] {
   const changes: readonly ConditionChange[] = [
     { type: 'QuotaReserved', status: 'True', reason: 'QuotaReserved', message: `quota reserved in queue ${queue}` },
     { type: 'Admitted', status: 'True', reason: 'Admitted', message: 'the workload is admitted' },
   ]
-  const podSetAssignments = workload.spec.podSets.map(({ name, count }) => ({ name, count }))
+  const podSetAssignments = workload.spec.podSets.map(({ name, count }) => ({ name, count, ...place }))
   return setStatus(workload, changes, now, { clusterQueue: queue, podSetAssignments })
 }
 

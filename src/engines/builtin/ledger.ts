@@ -21,7 +21,8 @@ interface Queue {
   /** Their requests are no quantities. They hold nothing and nobody waits for them. */
   readonly unreadable: Set<string>
   readonly usage: Map<string, bigint>
-  holders: number
+  /** In the order in which they came. */
+  readonly holding: Entry[]
 }
 
 /** What the engine says to those who wait. Anything else, or nothing, is what somebody said before their turn came. */
@@ -49,7 +50,7 @@ export class Ledger {
       queue.unreadable.add(key)
     } else if (entry.state === 'holding') {
       add(queue.usage, entry.requests)
-      queue.holders += 1
+      queue.holding.splice(position(queue.holding, entry), 0, entry)
     } else {
       queue.pending.splice(position(queue.pending, entry), 0, entry)
       if (!TOLD.has(condition(workload, 'QuotaReserved')?.reason)) queue.untold.add(key)
@@ -67,17 +68,26 @@ export class Ledger {
       queue.unreadable.delete(key)
     } else if (entry.state === 'holding') {
       subtract(queue.usage, entry.requests)
-      queue.holders -= 1
+      queue.holding.splice(position(queue.holding, entry) - 1, 1)
     } else {
-      queue.pending.splice(queue.pending.indexOf(entry), 1)
+      queue.pending.splice(position(queue.pending, entry) - 1, 1)
       queue.untold.delete(key)
     }
-    if (queue.holders + queue.pending.length + queue.unreadable.size === 0) this.#queues.delete(entry.queue)
+    if (queue.holding.length + queue.pending.length + queue.unreadable.size === 0) this.#queues.delete(entry.queue)
     return [entry.queue]
   }
 
   pending(queue: string): readonly Entry[] {
     return this.#queues.get(queue)?.pending ?? []
+  }
+
+  /** How many wait before this one. */
+  before(entry: Entry): number {
+    return position(this.pending(entry.queue), entry) - 1
+  }
+
+  holding(queue: string): readonly Entry[] {
+    return this.#queues.get(queue)?.holding ?? []
   }
 
   untold(queue: string): readonly Entry[] {
@@ -99,7 +109,7 @@ export class Ledger {
   #queue(name: string): Queue {
     const known = this.#queues.get(name)
     if (known !== undefined) return known
-    const queue: Queue = { pending: [], untold: new Set(), unreadable: new Set(), usage: new Map(), holders: 0 }
+    const queue: Queue = { pending: [], untold: new Set(), unreadable: new Set(), usage: new Map(), holding: [] }
     this.#queues.set(name, queue)
     return queue
   }
@@ -128,6 +138,7 @@ export function keyOf(workload: Workload): string {
   return `${workload.metadata.namespace}/${workload.metadata.name}`
 }
 
+/** Where the entry belongs: behind itself if it is there already. */
 function position(pending: readonly Entry[], entry: Entry): number {
   let low = 0
   let high = pending.length

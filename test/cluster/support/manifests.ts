@@ -8,13 +8,14 @@ export interface QueuedPodOptions {
   readonly count?: number
   readonly gates?: readonly string[]
   readonly cpu?: string
+  readonly nodeSelector?: Readonly<Record<string, string>>
   /** What KWOK makes of it once it runs; by default it runs for ever. */
   readonly outcome?: 'succeed' | 'fail'
 }
 
 /** What a person would write: a queue label, perhaps a group, and nothing that Muster adds. */
 export function queuedPod(options: QueuedPodOptions): object {
-  const { namespace, name, queue = 'team-a', group, count, gates, outcome } = options
+  const { namespace, name, queue = 'team-a', group, count, gates, outcome, nodeSelector } = options
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -33,6 +34,7 @@ export function queuedPod(options: QueuedPodOptions): object {
       containers: [
         { name: 'main', image: 'registry.example/none:1', resources: { requests: { cpu: options.cpu ?? '100m' } } },
       ],
+      ...(nodeSelector && { nodeSelector }),
       ...(gates && { schedulingGates: gates.map(gate => ({ name: gate })) }),
     },
   }

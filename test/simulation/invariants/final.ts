@@ -1,4 +1,4 @@
-import type { QueueLimits } from '../../../src/config/configuration.ts'
+import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import type { Pod } from '../../../src/kube/objects.ts'
 import { NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
 import { MANAGED } from '../../../src/names.ts'
@@ -30,7 +30,7 @@ import { comesBefore, waits } from './order.ts'
 import { type TrueUnit, unitsOf } from './units.ts'
 
 /** I4: what is left undone although nothing stands in its way. Empty when everything has come to rest as it should. */
-export function unfinished(server: ModelServer, queues: readonly QueueLimits[]): readonly string[] {
+export function unfinished(server: ModelServer, queues: readonly QueueConfiguration[]): readonly string[] {
   const units = unitsOf(server)
   return [
     ...units.flatMap(unit => [...leftPods(unit), ...undecided(unit), ...unlifted(unit), ...unended(unit)]),
@@ -82,13 +82,21 @@ function unlifted({ pods, workload }: TrueUnit): readonly string[] {
   return workload.spec.podSets.flatMap(podSet => {
     const players = pods.filter(pod => groupOf(pod) === undefined || roleOf(pod) === podSet.name)
     const taken = players.filter(pod => !isGated(pod) && takesPlace(pod)).length
-    const waiting = players.filter(pod => isGated(pod) && !isDeleting(pod))
+    const waiting = players.filter(pod => isGated(pod) && !isDeleting(pod) && !contradicts(pod, workload))
     if (waiting.length === 0) return []
     const names = waiting.map(label).join(', ')
     return [
       taken < podSet.count ? `${names} could be lifted` : `${names} beyond the count of ${podSet.name} still there`,
     ]
   })
+}
+
+/** The pod names a place that is not that of its admission: it can never be lifted, and is told so. */
+function contradicts(pod: Pod, workload: Workload): boolean {
+  const places = workload.status?.admission?.podSetAssignments ?? []
+  return places.some(({ nodeSelector = {} }) =>
+    Object.entries(nodeSelector).some(([key, value]) => (pod.spec.nodeSelector?.[key] ?? value) !== value),
+  )
 }
 
 function mayStart(workload: Workload): boolean {
@@ -143,7 +151,7 @@ function hasOwner(server: ModelServer, namespace: string | undefined, owner: { n
 }
 
 /** The first in a queue is admitted as soon as it fits. */
-function unadmitted(server: ModelServer, queues: readonly QueueLimits[]): readonly string[] {
+function unadmitted(server: ModelServer, queues: readonly QueueConfiguration[]): readonly string[] {
   const workloads = server.all(WORKLOADS).map(asWorkload)
   const names = new Set(workloads.map(({ spec }) => spec.queueName))
   return [...names].flatMap(queue => {

@@ -1,5 +1,6 @@
 import type { Pod } from '../../../src/kube/objects.ts'
 import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import { PODSET_LABEL, WORKLOAD_ANNOTATION } from '../../../src/names.ts'
 import type { Workload } from '../../../src/workload/workload.ts'
 import {
   asPod,
@@ -53,12 +54,28 @@ export function watchLifts(server: ModelServer, muster: string, judge: Judge): v
       judge.fail('I2', `${name} is lifted and its role ${roleOf(pod)} was not admitted`)
       return
     }
+    checkPlace(pod, workload, podSet.name, name)
     const lifted = membersOf(server, pod).filter(
       other => !isGated(other) && takesPlace(other) && (single || roleOf(other) === podSet.name),
     )
     if (lifted.length <= podSet.count) return
     const names = lifted.map(({ metadata }) => metadata.name).join(', ')
     judge.fail('I2', `${lifted.length} pods of role ${podSet.name} are lifted, ${podSet.count} were admitted: ${names}`)
+  }
+
+  /** The pod can start from this moment on: where it may run must be in the same write. */
+  const checkPlace = (pod: Pod, workload: Workload, podSet: string, name: string) => {
+    const place = workload.status?.admission?.podSetAssignments.find(assigned => assigned.name === podSet)
+    for (const [key, value] of Object.entries(place?.nodeSelector ?? {})) {
+      if (pod.spec.nodeSelector?.[key] === value) continue
+      judge.fail('I2', `${name} is lifted for nodes with ${key}=${value} and may run on others`)
+    }
+    for (const { key } of place?.tolerations ?? []) {
+      if (pod.spec.tolerations?.some(toleration => toleration.key === key)) continue
+      judge.fail('I2', `${name} is lifted and does not tolerate ${key}, which its admission gives it`)
+    }
+    const marks = [pod.metadata.labels?.[PODSET_LABEL], pod.metadata.annotations?.[WORKLOAD_ANNOTATION]]
+    if (marks[0] !== podSet || marks[1] !== workload.metadata.name) judge.fail('I2', `${name} is lifted unmarked`)
   }
 
   const checkWorkload = (workload: Workload) => {

@@ -1,4 +1,4 @@
-import type { QueueLimits } from '../../../src/config/configuration.ts'
+import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
 import type { Workload } from '../../../src/workload/workload.ts'
 import {
@@ -24,7 +24,7 @@ const NOTHING: Usage = { pods: 0, milliCpu: 0 }
  * I1: what is admitted never exceeds the limits of a queue, counted twice: by the Workloads that hold a reservation,
  * and by the pods that may run, whatever the Workloads say.
  */
-export function watchQuota(server: ModelServer, queues: readonly QueueLimits[], judge: Judge): void {
+export function watchQuota(server: ModelServer, queues: readonly QueueConfiguration[], judge: Judge): void {
   const limits = new Map(queues.map(({ name, limits }) => [name, limitsOf(limits)]))
   /** The queue that a lifted pod was charged to. */
   const charged = new Map<string, string>()

@@ -1,7 +1,7 @@
 /** A bug, planted in the source by replacing one piece of text with another. */
 export interface Mutant {
   readonly name: string
-  /** Where the bug comes from: the field, or the list of issue 6. */
+  /** Where the bug comes from: the field, or what somebody could forget. */
   readonly from: string
   /** Below the root of the repository. */
   readonly file: string
@@ -58,6 +58,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'workload: () => {}',
   },
   {
+    name: 'lifts a pod without the place of its admission',
+    from: 'E5b: where it may run must be in the write that lets it start',
+    file: PERFORM,
+    find: '        ...(nodeSelector && { nodeSelector }),\n',
+    replace: '',
+  },
+  {
+    name: 'lifts a pod without the marks of its admission',
+    from: 'E5b: accounting labels in the same write',
+    file: PERFORM,
+    find: '        ...(labels && { labels }),\n',
+    replace: '',
+  },
+  {
     name: 'skips the uid check on patches',
     from: 'a successor of the same name gets what was meant for its predecessor',
     file: PERFORM,
@@ -78,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: LOOP,
     find: "return settled ? 'done' : 'retry'",
     replace: "return 'done'",
-    seed: 60,
+    seed: 720,
   },
   {
     name: 'lifts before the group is complete',
@@ -98,8 +112,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'lifts whoever waits, however many were admitted',
     from: 'count forgotten',
     file: LIFTING,
-    find: 'lift.push(...waiting.slice(0, free))',
-    replace: 'lift.push(...waiting)',
+    find: 'lift.push(...waiting.slice(0, free).map(',
+    replace: 'lift.push(...waiting.map(',
   },
   {
     name: 'counts by name',
@@ -139,8 +153,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'lets deletions wait for everything else',
     from: 'kueue: a deleted group hangs until somebody repairs it',
     file: DECIDE,
-    find: 'const leaving = unit.pods.filter(pod => is.mayLeave(pod))',
-    replace: 'const leaving = unit.workload === undefined ? [] : unit.pods.filter(pod => is.mayLeave(pod))',
+    find: "is.mayLeave(pod) ? 'leaving'",
+    replace: "unit.workload !== undefined && is.mayLeave(pod) ? 'leaving'",
   },
   {
     name: 'takes the finalizers of others along',
@@ -153,8 +167,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'lifts by writing the whole list of gates',
     from: 'kueue#2029: a patch that carries more than it means',
     file: PERFORM,
-    find: 'memory.pod(await patchPod(api, action.pod, { spec: { schedulingGates: [gate] } }))',
-    replace: 'memory.pod(await patchPod(api, action.pod, { spec: { schedulingGates: null } as object }))',
+    find: 'schedulingGates: [gate],',
+    replace: 'schedulingGates: null,',
   },
   {
     name: 'takes a refusal for a success',
@@ -257,8 +271,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'measures with two clocks',
     from: 'kueue#14474: a negative latency by skew',
     file: LOOP,
-    find: 'Math.max(0, (this.#deps.clock.now() - Date.parse(admitted)) / 1000)',
-    replace: '(this.#deps.clock.now() - Date.parse(admitted)) / 1000',
+    find: 'Math.max(0, (this.#deps.clock.now() - Date.parse(admittedAt)) / 1000)',
+    replace: '(this.#deps.clock.now() - Date.parse(admittedAt)) / 1000',
   },
   {
     name: 'writes what is already so',

@@ -5,6 +5,8 @@ import type { Item, Schedule, Setting, UnitName } from './schedule.ts'
 import { unitItems } from './units.ts'
 
 const DOOMED = 'doomed'
+/** Some pods name another pool: their admission contradicts them. */
+const PLACE = { nodeLabels: { pool: 'a' }, tolerations: [{ key: 'pool', operator: 'Exists' }] }
 
 /**
  * What a run is mostly about. Most bugs need two or three things at once; a theme brings them together more often than
@@ -60,7 +62,7 @@ function settingOf(dice: Dice, seed: number, namespaces: readonly string[], them
     namespaces,
     queues: [
       { name: 'small', limits: { pods: dice.int(3, 7) } },
-      { name: 'cpu', limits: { cpu: dice.pick(['2', '3500m', '6']), pods: 20 } },
+      { name: 'cpu', limits: { cpu: dice.pick(['2', '3500m', '6']), pods: 20 }, ...PLACE },
     ],
     replicas: Array.from({ length: replicas }, () => ({
       rate: 1 + (dice.next() - 0.5) * 0.06,

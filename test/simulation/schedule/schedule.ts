@@ -1,4 +1,4 @@
-import type { QueueLimits } from '../../../src/config/configuration.ts'
+import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import type { Stored } from '../model/server.ts'
 
 /** Names a unit as its author knows it: by its group, or by its pod. */
@@ -86,7 +86,7 @@ export type Item = { readonly at: number } & (Action | Fault)
 export interface Setting {
   readonly seed: number
   readonly namespaces: readonly string[]
-  readonly queues: readonly QueueLimits[]
+  readonly queues: readonly QueueConfiguration[]
   readonly replicas: readonly {
     readonly rate: number
     readonly skewMs: number

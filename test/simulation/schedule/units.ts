@@ -176,6 +176,8 @@ function podOf(
     },
     spec: {
       containers: [containerOf(cpu)],
+      ...(dice.chance(0.05) && { nodeSelector: { pool: dice.pick(['a', 'b']) } }),
+      ...(dice.chance(0.1) && { tolerations: [{ key: 'own', operator: 'Exists' }] }),
       ...(foreignGate && { schedulingGates: [{ name: 'example.com/hold' }] }),
     },
   }

@@ -161,3 +161,32 @@ describe('a warning', () => {
     )
   })
 })
+
+describe('where the pods of a queue run', () => {
+  const queue = (text: string): string => `queues:\n  - name: team-a\n    ${text}\n`
+
+  it('takes node labels and every form of toleration', () => {
+    const text =
+      '{nodeLabels: {pool: gpu, a.b/c: ""}, tolerations: [{operator: Exists}, {key: a, value: b, effect: NoSchedule}, {key: a.b/c, operator: Exists, effect: NoExecute, tolerationSeconds: 60}]}'
+    expect(errorsOf(`queues: [{name: team-a, ${text.slice(1, -1)}}]\n`)).toEqual([])
+  })
+
+  it.each([
+    ['nodeLabels: {a b: c}', `queues[0].nodeLabels[a b]: "a b" ${KEY}`],
+    ['nodeLabels: {a: "b c"}', `queues[0].nodeLabels.a: "b c" ${VALUE}`],
+    ['tolerations: [{key: a b}]', `queues[0].tolerations[0].key: "a b" ${KEY}`],
+    ['tolerations: [{value: b}]', 'queues[0].tolerations[0]: has no key: only operator Exists tolerates every taint'],
+    [
+      'tolerations: [{key: a, operator: Exists, value: b}]',
+      'queues[0].tolerations[0].value: operator Exists takes no value: remove it',
+    ],
+    [
+      'tolerations: [{key: a, tolerationSeconds: 5}]',
+      'queues[0].tolerations[0].tolerationSeconds: needs effect NoExecute: no other effect ends with time',
+    ],
+  ])('refuses %s', (text, message) => {
+    const [error = '', ...rest] = errorsOf(queue(text))
+    expect(rest).toEqual([])
+    expect(error).toContain(message)
+  })
+})

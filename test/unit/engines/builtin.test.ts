@@ -31,6 +31,43 @@ function messageOf(action: Action | undefined): string {
 }
 
 describe('the built-in engine', () => {
+  it('tells the first in the queue who holds it, and the others who was before them', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 2 } }])
+    for (const [index, name] of ['a', 'b', 'c', 'd', 'e'].entries()) engine.observe(queued(name, index), false)
+    const messages = engine.decide('team-a', NOW).map(messageOf)
+    expect(messages[2]).toMatch(
+      /^first in queue team-a; asks for 1 pods, 0 of 2 free; the queue is held by ml\/pod-a-\w+, ml\/pod-b-\w+$/,
+    )
+    expect(messages[3]).toMatch(
+      /^waits in queue team-a: when it came, 1 workload was before it, first of all ml\/pod-c-/,
+    )
+    expect(messages[4]).toMatch(/when it came, 2 workloads were before it, first of all ml\/pod-c-/)
+  })
+
+  it('names the first three who hold a queue, and counts the others', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 5 } }])
+    for (const [index, name] of ['e', 'd', 'c', 'b', 'a'].entries()) {
+      engine.observe(queued(name, 10 - index, '1', ADMITTED), false)
+    }
+    engine.observe(queued('z', 20), false)
+    const [message] = engine.decide('team-a', NOW).map(messageOf)
+    expect(message).toMatch(/held by ml\/pod-a-\w+, ml\/pod-b-\w+, ml\/pod-c-\w+ and 2 more$/)
+  })
+
+  it('makes the place of the queue part of the admission', () => {
+    const nodeLabels = { pool: 'gpu' }
+    const tolerations = [{ key: 'dedicated', operator: 'Exists' }]
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: {}, nodeLabels, tolerations }])
+    engine.observe(queued('a', 1), false)
+    expect(engine.decide('team-a', NOW)).toMatchObject([
+      {
+        status: {
+          admission: { podSetAssignments: [{ name: 'main', count: 1, nodeSelector: nodeLabels, tolerations }] },
+        },
+      },
+    ])
+  })
+
   it('admits at once in a queue without limits', () => {
     const engine = new BuiltinEngine([])
     expect(engine.observe(queued('a', 1), false)).toEqual(['team-a'])
@@ -55,7 +92,7 @@ describe('the built-in engine', () => {
     engine.observe(queued('big', 20, '2'), false)
     const actions = engine.decide('team-a', NOW)
     expect(verdicts(actions)).toEqual(['first: Admitted', 'big: OverQueueLimits', 'small: WaitingForAdmission'])
-    expect(messageOf(actions[1])).toBe('first in queue team-a; asks for 2 cpu, 1 of 3 free')
+    expect(messageOf(actions[1])).toMatch(/^first in queue team-a; asks for 2 cpu, 1 of 3 free; the queue is held by /)
   })
 
   it('holds what was admitted until it has finished, then admits the next', () => {

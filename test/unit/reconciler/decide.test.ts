@@ -2,17 +2,21 @@ import { describe, expect, it } from 'vitest'
 import type { Pod } from '../../../src/kube/objects.ts'
 import {
   ADMISSION_GATE,
+  CLUSTER_QUEUE_LABEL,
   GROUP_COUNT,
   GROUP_ROLE,
   GROUP_ROLE_COUNT,
   GROUP_ROLES,
   GROUP_SETS,
+  LOCAL_QUEUE_LABEL,
   MANAGED,
+  PODSET_LABEL,
   RETRIABLE_IN_GROUP,
+  WORKLOAD_ANNOTATION,
 } from '../../../src/names.ts'
 import { decide } from '../../../src/reconciler/decide.ts'
 import type { Unit } from '../../../src/reconciler/unit.ts'
-import { RESOURCE_IN_USE, type Workload } from '../../../src/workload/workload.ts'
+import { type PodSetUpdate, RESOURCE_IN_USE, type Workload } from '../../../src/workload/workload.ts'
 import { managedPod, type PodOptions } from '../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../support/workloads.ts'
 
@@ -41,6 +45,16 @@ const member = (index: number, options: PodOptions = {}): Pod =>
 const gang = (size: number, options: PodOptions = {}) => Array.from({ length: size }, (_, i) => member(i, options))
 const running = (index: number, options: PodOptions = {}) =>
   member(index, { gates: [], phase: 'Running', nodeName: 'node-1', ...options })
+
+const withNodeSelector = (pod: Pod, nodeSelector: Readonly<Record<string, string>>): Pod => ({
+  ...pod,
+  spec: { ...pod.spec, nodeSelector },
+})
+/** Admitted to run where `place` says, all podSets alike. */
+const placed = (workload: Workload, place: PodSetUpdate): Workload => {
+  const podSetAssignments = workload.spec.podSets.map(({ name, count }) => ({ name, count, ...place }))
+  return { ...workload, status: { ...workload.status, admission: { clusterQueue: 'team-a', podSetAssignments } } }
+}
 
 const kinds = (unit: Unit) => decide(unit, NOW).actions.map(action => action.kind)
 const reasons = (unit: Unit) => decide(unit, NOW).standings.map(({ pod, reason }) => `${pod.metadata.name}: ${reason}`)
@@ -72,9 +86,33 @@ describe('a single pod', () => {
 
   it('is lifted once its Workload is admitted', () => {
     const pod = managedPod()
-    expect(decide(single(pod, workloadOf([pod], ADMITTED)), NOW).actions).toEqual([
-      { kind: 'LiftGate', pod: { namespace: 'ml', name: 'train', uid: 'uid-train' } },
+    const workload = placed(workloadOf([pod], ADMITTED), {})
+    expect(decide(single(pod, workload), NOW).actions).toEqual([
+      {
+        kind: 'LiftGate',
+        pod: { namespace: 'ml', name: 'train', uid: 'uid-train' },
+        add: {
+          labels: { [PODSET_LABEL]: 'main', [LOCAL_QUEUE_LABEL]: 'team-a', [CLUSTER_QUEUE_LABEL]: 'team-a' },
+          annotations: { [WORKLOAD_ANNOTATION]: workload.metadata.name },
+        },
+        admittedAt: ADMITTED[1]?.lastTransitionTime,
+      },
     ])
+  })
+
+  it('ends at once, and says why, when its admission contradicts it', () => {
+    const pod = withNodeSelector(managedPod(), { pool: 'cpu' })
+    const workload = placed(workloadOf([pod], ADMITTED), { nodeSelector: { pool: 'gpu' } })
+    const [action, ...rest] = decide(single(pod, workload), NOW).actions
+    expect(rest).toEqual([])
+    const end = action?.kind === 'SetStatus' ? action.status.conditions?.at(-1) : undefined
+    expect(end).toMatchObject({ type: 'Finished', status: 'True', reason: 'FailedToStart' })
+    expect(end?.message).toMatch(
+      /^conflict for nodeSelector: pod train says pool=cpu, and its admission pool=gpu; delete/,
+    )
+    const after = single(pod, workloadOf([pod], [...ADMITTED, holds('Finished', 'FailedToStart', end?.message)]))
+    expect(reasons(after)).toEqual(['train: LiftBlocked'])
+    expect(kinds(after)).toEqual(['ReleaseWorkload'])
   })
 
   it('says who else holds it when a foreign gate is left', () => {
@@ -192,6 +230,19 @@ describe('a group', () => {
   it('is lifted together once it is admitted', () => {
     const pods = gang(3)
     expect(kinds(group(pods, workloadOf(pods, ADMITTED)))).toEqual(['LiftGate', 'LiftGate', 'LiftGate'])
+  })
+
+  it('is not lifted at all when its admission contradicts one of its pods', () => {
+    const pods = [member(0), withNodeSelector(member(1), { pool: 'cpu' }), member(2)]
+    const workload = placed(workloadOf(pods, ADMITTED), { nodeSelector: { pool: 'gpu' } })
+    expect(kinds(group(pods, workload))).toEqual(['SetStatus'])
+  })
+
+  it('goes on when the admission contradicts a replacement, which is told so and waits', () => {
+    const pods = [running(0), running(1), withNodeSelector(member(2), { pool: 'cpu' })]
+    const unit = group(pods, placed(workloadOf(pods, ADMITTED), { nodeSelector: { pool: 'gpu' } }))
+    expect(kinds(unit)).toEqual([])
+    expect(reasons(unit)).toEqual(['gang-2: LiftBlocked'])
   })
 
   it('goes on with the gates that are left after a crash in the middle', () => {

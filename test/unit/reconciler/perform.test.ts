@@ -6,6 +6,7 @@ import { type Memory, perform } from '../../../src/reconciler/perform.ts'
 import { managedPod } from '../../support/pods.ts'
 
 const pod = { namespace: 'ml', name: 'train', uid: 'uid-train' }
+const lift = { kind: 'LiftGate', pod, add: {}, admittedAt: undefined } as const
 const workload = { namespace: 'ml', name: 'gang', uid: 'uid-gang' }
 
 /** Answers every write with the given error, or with the pod; reads are answered with the pod. */
@@ -31,7 +32,7 @@ const memory: Memory = { pod: () => remembered.push('pod'), workload: () => reme
 describe('a write of the reconciler', () => {
   it('lifts our gate by its name, with the uid of the pod, and nothing else', async () => {
     const { api, calls } = apiThat()
-    expect(await perform({ kind: 'LiftGate', pod }, api, memory)).toEqual({ kind: 'done' })
+    expect(await perform(lift, api, memory)).toEqual({ kind: 'done' })
     expect(calls).toEqual([
       {
         verb: 'patch',
@@ -47,6 +48,28 @@ describe('a write of the reconciler', () => {
     ])
   })
 
+  it('lifts the gate and adds what the admission gives in one write', async () => {
+    const { api, calls } = apiThat()
+    const add = {
+      labels: { a: 'b' },
+      annotations: { c: 'd' },
+      nodeSelector: { pool: 'gpu' },
+      tolerations: [{ key: 'x' }],
+      resourceVersion: '7',
+    }
+    await perform({ ...lift, add }, api, memory)
+    expect(calls.map(({ patch }) => patch?.body)).toEqual([
+      {
+        metadata: { uid: 'uid-train', resourceVersion: '7', labels: { a: 'b' }, annotations: { c: 'd' } },
+        spec: {
+          schedulingGates: [{ $patch: 'delete', name: ADMISSION_GATE }],
+          nodeSelector: { pool: 'gpu' },
+          tolerations: [{ key: 'x' }],
+        },
+      },
+    ])
+  })
+
   it('removes our finalizer by its name and leaves those of others', async () => {
     const { api, calls } = apiThat()
     await perform({ kind: 'RemoveFinalizer', pod }, api, memory)
@@ -55,7 +78,7 @@ describe('a write of the reconciler', () => {
   })
 
   it.each<[string, Action, ApiError]>([
-    ['a conflict', { kind: 'LiftGate', pod }, new ApiError(409, 'Conflict', 'the object has been modified')],
+    ['a conflict', lift, new ApiError(409, 'Conflict', 'the object has been modified')],
     [
       'a finalizer that moved',
       { kind: 'ReleaseWorkload', workload, finalizerIndex: 0 },
@@ -74,12 +97,12 @@ describe('a write of the reconciler', () => {
     ['it has a successor', new ApiError(422, 'Invalid', 'metadata.uid: Invalid value: "x": field is immutable')],
     ['its namespace goes', new ApiError(403, 'Forbidden', 'unable to create because it is being terminated')],
   ])('is stale, not blocked, when %s', async (_what, error) => {
-    expect(await perform({ kind: 'LiftGate', pod }, apiThat(error).api, memory)).toEqual({ kind: 'stale' })
+    expect(await perform(lift, apiThat(error).api, memory)).toEqual({ kind: 'stale' })
   })
 
   it('is blocked, with the words of whoever refused it', async () => {
     const error = new ApiError(403, 'Forbidden', 'admission webhook "x" denied the request: no')
-    expect(await perform({ kind: 'LiftGate', pod }, apiThat(error).api, memory)).toEqual({
+    expect(await perform(lift, apiThat(error).api, memory)).toEqual({
       kind: 'blocked',
       message: 'admission webhook "x" denied the request: no',
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EventInput, EventRecorder } from '../../../src/kube/events.ts'
 import type { Pod } from '../../../src/kube/objects.ts'
-import type { Standing } from '../../../src/reconciler/decide.ts'
+import type { Standing } from '../../../src/reconciler/decision.ts'
 import { Standings } from '../../../src/reconciler/standings.ts'
 
 const pod: Pod = { metadata: { name: 'train', namespace: 'ml', uid: 'u1' }, spec: {} }

@@ -1,10 +1,10 @@
-import { parentPort, workerData } from 'node:worker_threads'
+// A program of its own, started by `kubeconfig-process.ts`: a kubeconfig and perhaps a context in, one JSON line out.
 import { loadKubeconfig } from './kubeconfig.ts'
-import type { KubeconfigReply } from './kubeconfig-thread.ts'
+import type { KubeconfigReply } from './kubeconfig-process.ts'
 
-const { file, context } = workerData as { readonly file: string; readonly context?: string }
+const [file = '', context] = process.argv.slice(2)
 
-parentPort?.postMessage(await answer())
+process.stdout.write(JSON.stringify(await answer()))
 
 async function answer(): Promise<KubeconfigReply> {
   try {

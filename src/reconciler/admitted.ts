@@ -1,0 +1,84 @@
+import type { Pod } from '../kube/objects.ts'
+import { additionsTo, conflictWith, updateOf } from '../workload/pod-set-update.ts'
+import { type ConditionChange, condition, type Workload } from '../workload/workload.ts'
+import { type Action, targetOf } from './actions.ts'
+import { type Decision, type Standing, setConditions, tell } from './decision.ts'
+import { type Seat, seat } from './lifting.ts'
+import * as is from './pod-state.ts'
+import type { Unit } from './unit.ts'
+
+/** The Workload may start: gated pods take its free places, and those for whom there is none are sent away. */
+export function admitted(unit: Unit, workload: Workload, now: string): Decision {
+  const { lift: seats, excess, unknownRole, vacant } = seat(unit, workload)
+  const { lift, blocked } = outfit(seats, workload)
+  const [first] = blocked
+  if (first !== undefined && unit.pods.every(is.isGated)) return failedToStart(workload, first.note, now)
+  const queue = workload.status?.admission?.clusterQueue ?? workload.spec.queueName
+  const lifted = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
+  const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
+  return {
+    actions: [
+      ...lift.map(({ action }) => action),
+      ...excess.map((pod): Action => ({ kind: 'DeletePod', pod: targetOf(pod) })),
+      ...setConditions(workload, replacementCondition(workload, vacant), now),
+    ],
+    standings: [
+      ...tell(
+        lift.map(({ pod }) => pod),
+        'Lifting',
+        `admitted by queue ${queue}; lifting the gate`,
+      ),
+      ...blocked,
+      ...held.map(pod => ({
+        pod,
+        reason: 'ForeignGates' as const,
+        note: `still held by ${is.foreignGates(pod).join(', ')}`,
+      })),
+      ...tell(excess, 'ExcessPod', tooMany(unit)),
+      ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
+      ...tell(vacant > 0 ? unit.pods.filter(is.isFailed) : [], 'WaitingForReplacement', replacementNote(vacant)),
+    ],
+  }
+}
+
+/** What each pod gets with its lift, or why it cannot have it. */
+function outfit(seats: readonly Seat[], workload: Workload) {
+  const lift: { readonly pod: Pod; readonly action: Action }[] = []
+  const blocked: Standing[] = []
+  const admittedAt = condition(workload, 'Admitted')?.lastTransitionTime
+  const updates = new Map(workload.spec.podSets.map(podSet => [podSet, updateOf(workload, podSet)]))
+  for (const { pod, podSet } of seats) {
+    const update = updates.get(podSet) ?? {}
+    const conflict = conflictWith(pod, update)
+    if (conflict === undefined) {
+      const action: Action = { kind: 'LiftGate', pod: targetOf(pod), add: additionsTo(pod, update), admittedAt }
+      lift.push({ pod, action })
+    } else blocked.push({ pod, reason: 'LiftBlocked', note: `${conflict}; delete the pod and create it without that` })
+  }
+  return { lift, blocked }
+}
+
+/** Nothing has started and nothing ever can: the end, so that it holds no quota and everybody can see why. */
+function failedToStart(workload: Workload, message: string, now: string): Decision {
+  const change = { type: 'Finished', status: 'True', reason: FAILED_TO_START, message } as const
+  return { actions: setConditions(workload, [change], now), standings: [] }
+}
+
+export const FAILED_TO_START = 'FailedToStart'
+
+export const tooMany = (unit: Unit): string => `group ${unit.name} has all its pods already; this one is deleted`
+export const WRONG_SHAPE =
+  'its shape is none of those of its group; delete it, or give it the shape of the pod it replaces'
+
+/** Pods of a group that fail are not restarted by us: the condition tells whoever can that a place is vacant. */
+function replacementCondition(workload: Workload, vacant: number): readonly ConditionChange[] {
+  const type = 'WaitingForReplacementPods'
+  if (vacant > 0) return [{ type, status: 'True', reason: 'WaitingForReplacement', message: replacementNote(vacant) }]
+  if (condition(workload, type) === undefined) return []
+  return [{ type, status: 'False', reason: 'WaitingForReplacement', message: 'no pod needs a replacement' }]
+}
+
+function replacementNote(vacant: number): string {
+  const pods = vacant === 1 ? '1 pod of the group has' : `${vacant} pods of the group have`
+  return `${pods} failed or been deleted; create as many of the same shape, or delete the group`
+}

@@ -1,0 +1,41 @@
+import type { Pod } from '../kube/objects.ts'
+import { type ConditionChange, type Workload, withConditions } from '../workload/workload.ts'
+import { type Action, targetOf } from './actions.ts'
+import type { Reason } from './reasons.ts'
+
+/** Where one pod stands, for its Event, the log and the metrics. */
+export interface Standing {
+  readonly pod: Pod
+  readonly reason: Reason
+  readonly note: string
+  /** When it began, if the Workload says so: what began before we led has been told by whoever led then. */
+  readonly since?: string
+}
+
+export interface Decision {
+  readonly actions: readonly Action[]
+  readonly standings: readonly Standing[]
+}
+
+export function tell(pods: readonly Pod[], reason: Reason, note: string, since?: string): readonly Standing[] {
+  return pods.map(pod => ({ pod, reason, note, ...(since !== undefined && { since }) }))
+}
+
+export function setConditions(
+  workload: Workload,
+  changes: readonly ConditionChange[],
+  now: string,
+  admission?: null,
+): readonly Action[] {
+  const conditions = withConditions(workload, changes, now)
+  if (conditions === undefined) return []
+  const resourceVersion = workload.metadata.resourceVersion ?? ''
+  return [
+    {
+      kind: 'SetStatus',
+      workload: targetOf(workload),
+      resourceVersion,
+      status: { conditions, ...(admission === null && { admission }) },
+    },
+  ]
+}

@@ -1,0 +1,89 @@
+import type { Pod, StringMap, Toleration } from '../kube/objects.ts'
+import { CLUSTER_QUEUE_LABEL, LOCAL_QUEUE_LABEL, PODSET_LABEL, WORKLOAD_ANNOTATION } from '../names.ts'
+import type { PodSet, PodSetUpdate, Workload } from './workload.ts'
+
+/** What a pod lacks of an update, in the words of a patch. */
+export interface PodAdditions {
+  readonly labels?: StringMap
+  readonly annotations?: StringMap
+  readonly nodeSelector?: StringMap
+  /** All of them: in a patch the list is replaced as a whole. */
+  readonly tolerations?: readonly Toleration[]
+  /** The pod as it was looked at, where adding to something newer could overwrite what others wrote. */
+  readonly resourceVersion?: string
+}
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+const MAPS = ['labels', 'annotations', 'nodeSelector'] as const
+
+/** What the admission gives every pod of a podSet: the marks by which others account for it, and where it may run. */
+export function updateOf(workload: Workload, podSet: PodSet): PodSetUpdate {
+  const { admission } = workload.status ?? {}
+  const assigned = assignmentOf(workload, podSet)
+  const queue = workload.spec.queueName
+  const clusterQueue = admission?.clusterQueue ?? ''
+  return {
+    ...assigned,
+    labels: {
+      ...assigned?.labels,
+      [PODSET_LABEL]: podSet.name,
+      ...(queue !== '' && { [LOCAL_QUEUE_LABEL]: queue }),
+      // A queue may have a longer name than a label has room for.
+      ...(DNS_LABEL.test(clusterQueue) && { [CLUSTER_QUEUE_LABEL]: clusterQueue }),
+    },
+    annotations: { ...assigned?.annotations, [WORKLOAD_ANNOTATION]: workload.metadata.name ?? '' },
+  }
+}
+
+function assignmentOf(workload: Workload, podSet: PodSet): PodSetUpdate | undefined {
+  const assigned = workload.status?.admission?.podSetAssignments?.find(({ name }) => name === podSet.name)
+  if (assigned === undefined) return undefined
+  const { labels, annotations, nodeSelector, tolerations } = assigned
+  return {
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+    ...(nodeSelector && { nodeSelector }),
+    ...(tolerations && { tolerations }),
+  }
+}
+
+/** Why the pod cannot have the update: it says something else already. Nobody's word is overwritten. */
+export function conflictWith(pod: Pod, update: PodSetUpdate): string | undefined {
+  for (const map of MAPS) {
+    const own = mapOf(pod, map)
+    for (const [key, value] of Object.entries(update[map] ?? {})) {
+      const has = Object.hasOwn(own, key) ? own[key] : undefined
+      if (has === undefined || has === value) continue
+      return `conflict for ${map}: pod ${pod.metadata.name} says ${key}=${has}, and its admission ${key}=${value}`
+    }
+  }
+  return undefined
+}
+
+/** The part of the update that the pod does not have yet: none after it was sent, however often it is asked. */
+export function additionsTo(pod: Pod, update: PodSetUpdate): PodAdditions {
+  const additions: { -readonly [key in keyof PodAdditions]: PodAdditions[key] } = {}
+  for (const map of MAPS) {
+    const own = mapOf(pod, map)
+    const missing = Object.entries(update[map] ?? {}).filter(([key]) => !Object.hasOwn(own, key))
+    if (missing.length > 0) additions[map] = Object.fromEntries(missing)
+  }
+  const tolerations = pod.spec.tolerations ?? []
+  const more = (update.tolerations ?? []).filter(wanted => !tolerations.some(known => tolerateTheSame(known, wanted)))
+  if (more.length > 0) additions.tolerations = [...tolerations, ...more]
+  const { resourceVersion } = pod.metadata
+  const bound = additions.tolerations !== undefined || additions.nodeSelector !== undefined
+  if (bound && resourceVersion !== undefined) additions.resourceVersion = resourceVersion
+  return additions
+}
+
+function mapOf({ metadata, spec }: Pod, map: (typeof MAPS)[number]): StringMap {
+  return (map === 'nodeSelector' ? spec.nodeSelector : metadata[map]) ?? {}
+}
+
+/** How long it is tolerated does not matter: the API server lets that change later. */
+function tolerateTheSame(a: Toleration, b: Toleration): boolean {
+  const text = ({ key = '', operator = '', value = '', effect = '' }: Toleration) =>
+    JSON.stringify([key, operator || 'Equal', value, effect])
+  return text(a) === text(b)
+}
