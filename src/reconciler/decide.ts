@@ -24,7 +24,10 @@ import type { Unit } from './unit.ts'
  * the same objects give the same actions. Deletions are served first and depend on nothing that follows.
  */
 export function decide(unit: Unit, now: string): Decision {
-  const { leaving = [], staying = [] } = Object.groupBy(unit.pods, pod => (is.mayLeave(pod) ? 'leaving' : 'staying'))
+  const abandoned = unit.pods.every(is.isGivenUp)
+  const { leaving = [], staying = [] } = Object.groupBy(unit.pods, pod =>
+    abandoned || is.mayLeave(pod) ? 'leaving' : 'staying',
+  )
   const deletedOrphans = unit.orphans.filter(orphan => orphan.metadata.deletionTimestamp != null)
   const releases = [...leaving.filter(is.hasFinalizer).map(removeFinalizer), ...deletedOrphans.flatMap(release)]
   const rest = decideFor({ ...unit, pods: staying }, now)

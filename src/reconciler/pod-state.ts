@@ -44,6 +44,14 @@ export function mayLeave(pod: Pod): boolean {
   return neverStarted || isFailed(pod) || pod.metadata.deletionGracePeriodSeconds === 0
 }
 
+/**
+ * Deleted, and over: when this is true of all pods of a unit, nobody is left for whom a success would count. A namespace
+ * that is deleted waits for its pods before it touches anything else, so waiting for more would be for ever.
+ */
+export function isGivenUp(pod: Pod): boolean {
+  return mayLeave(pod) || (isDeleting(pod) && isSucceeded(pod))
+}
+
 /** Takes, or has rightly used, one of the places of its group. */
 export function isRunnableOrSucceeded(pod: Pod): boolean {
   return !isFailed(pod) && !(isDeleting(pod) && !pod.spec.nodeName)

@@ -220,6 +220,15 @@ describe('the reconciler', { timeout: 240_000 }, () => {
     await removed('doomed')
   })
 
+  it('lets a namespace go whose group is half done', async () => {
+    await plane.createNamespace('halfway')
+    await create(members(2, { namespace: 'halfway', group: 'pair' }))
+    await eventually('both run', async () => (await pods('halfway')).every(({ status }) => status?.phase === 'Running'))
+    await plane.kubectl(['annotate', 'pod', 'pair-0', '-n', 'halfway', 'muster.dev/test-outcome=succeed'])
+    await eventually('one is done', async () => (await pods('halfway'))[0]?.status?.phase === 'Succeeded')
+    await removed('halfway')
+  })
+
   it('catches up with what came and went while it was away', async () => {
     await plane.createNamespace('away')
     await create(members(2, { namespace: 'away', group: 'pair' }).slice(0, 1))

@@ -39,7 +39,6 @@ const RESEND_MS = 2500
 export class Channel implements KubeApi {
   readonly #options: ChannelOptions
   readonly #streams = new Set<Stream>()
-  readonly #pages = new Map<string, { readonly items: readonly KubeObject[]; readonly version: string }>()
 
   constructor(options: ChannelOptions) {
     this.#options = options
@@ -55,8 +54,13 @@ export class Channel implements KubeApi {
   }
 
   list<T extends KubeObject>(resource: Resource, query: ListOptions, options?: CallOptions): Promise<ObjectList<T>> {
-    const ref = { name: '' }
-    return this.#call(request('list', resource, ref, undefined), options, () => this.#page<T>(resource, query))
+    const { hub, link } = this.#options
+    const paged = query.limit === undefined ? query : { ...query, limit: Math.min(query.limit, link.pageLimit) }
+    return this.#call(
+      request('list', resource, { name: '' }, undefined),
+      options,
+      () => hub.list(resource, paged) as ObjectList<KubeObject> as ObjectList<T>,
+    )
   }
 
   create<T extends KubeObject>(resource: Resource, object: T, options?: CallOptions): Promise<T> {
@@ -95,23 +99,6 @@ export class Channel implements KubeApi {
         next: async () => (await open).next() as Promise<IteratorResult<WatchEvent<T>>>,
         return: async () => (await open).return() as Promise<IteratorResult<WatchEvent<T>>>,
       }),
-    }
-  }
-
-  /** Pages show one consistent moment, however long the reader takes. */
-  #page<T extends KubeObject>(resource: Resource, query: ListOptions): ObjectList<T> {
-    const { hub, server, link } = this.#options
-    const known = query.continue === undefined ? undefined : this.#pages.get(query.continue)
-    if (query.continue !== undefined && known === undefined) throw new ApiError(410, 'Expired', 'continue expired')
-    const items = known?.items ?? hub.list(resource, query)
-    const version = known?.version ?? String(server.version)
-    const limit = query.limit === undefined ? items.length : Math.min(query.limit, link.pageLimit)
-    const rest = items.slice(limit)
-    const token = `${version}/${rest.length}/${this.#pages.size}`
-    if (rest.length > 0) this.#pages.set(token, { items: rest, version })
-    return {
-      metadata: { resourceVersion: version, ...(rest.length > 0 && { continue: token }) },
-      items: items.slice(0, limit) as readonly KubeObject[] as readonly T[],
     }
   }
 
@@ -220,8 +207,10 @@ export class Channel implements KubeApi {
 
   #subscribe(resource: Resource, query: WatchOptions, signal: AbortSignal): Stream | ApiError {
     const { agenda, owner, link, hub, wire } = this.#options
-    if (query.sendInitialEvents && !link.streaming) {
-      return new ApiError(422, 'Invalid', 'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch')
+    if (query.sendInitialEvents && !link.streaming)
+      return noInitialEvents('sendInitialEvents', 'is forbidden for watch')
+    if (query.sendInitialEvents && query.resourceVersionMatch !== 'NotOlderThan') {
+      return noInitialEvents('resourceVersionMatch', 'must be NotOlderThan for sendInitialEvents')
     }
     let close = () => {}
     // What a streaming list brings counts as seen when the list is complete: until then a reader holds it back.
@@ -271,6 +260,10 @@ export class Channel implements KubeApi {
 
 function request(verb: Request['verb'], resource: Resource, ref: ObjectRef, body: unknown): Request {
   return { verb, resource, name: ref.name, namespace: ref.namespace, subresource: ref.subresource, body }
+}
+
+function noInitialEvents(field: string, why: string): ApiError {
+  return new ApiError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: Forbidden: ${field} ${why}`)
 }
 
 function attempt<T>(execute: () => T): { readonly value: T } | { readonly error: ApiError } {

@@ -19,7 +19,7 @@ import { watchPromptness } from './invariants/promptness.ts'
 import { watchQuota } from './invariants/quota.ts'
 import { Link } from './link.ts'
 import { admissionChain } from './model/admission.ts'
-import { type AdmissionCall, ModelServer } from './model/server.ts'
+import { type AdmissionCall, ModelServer, type Stored } from './model/server.ts'
 import { WatchHub } from './model/watch.ts'
 import { type Machine, Replica } from './replica.ts'
 import type { Setting } from './schedule/schedule.ts'
@@ -84,8 +84,9 @@ export class Cluster {
     )
     this.server = new ModelServer(() => this.agenda.now, chain)
     this.hub = new WatchHub(this.server)
-    this.server.subscribe(({ resource }) => {
-      if (resource !== LEASES) this.#changedAt = this.agenda.now
+    this.server.subscribe(({ resource, before, after }) => {
+      // A renewal is no news. A new leader is: it has things to tell even if nothing else happens.
+      if (resource !== LEASES || holderOf(before) !== holderOf(after)) this.#changedAt = this.agenda.now
     })
     timeline?.follow(this.server, this.muster)
     const judge = { fail: (invariant: Violation['invariant'], message: string) => this.fail(invariant, message) }
@@ -135,8 +136,8 @@ export class Cluster {
   idle(ms: number): boolean {
     const restless = this.server.all(PODS).some(object => mayRun(asPod(object)) && gatesOf(asPod(object)).length === 0)
     const watching = this.seats.every(({ replica }) => replica.alive && replica.watching)
-    const lease = this.server.find(LEASES, SYSTEM_NAMESPACE, 'muster')?.spec as { holderIdentity?: string } | undefined
-    const led = this.seats.some(({ replica }) => replica.leads && replica.name === lease?.holderIdentity)
+    const holder = holderOf(this.server.find(LEASES, SYSTEM_NAMESPACE, 'muster'))
+    const led = this.seats.some(({ replica }) => replica.leads && replica.name === holder)
     const quietSince = Math.max(this.#changedAt, this.#attemptedAt)
     return watching && led && !restless && !this.nodes.troubled && quietSince + ms <= this.agenda.now
   }
@@ -224,4 +225,8 @@ export class Cluster {
     }
     return { debug: quiet, trace: quiet, info: tell, warn: tell, error: tell, fatal: tell } as unknown as Logger
   }
+}
+
+function holderOf(lease: Stored | undefined): string | undefined {
+  return (lease?.spec as { readonly holderIdentity?: string } | undefined)?.holderIdentity
 }

@@ -21,4 +21,5 @@ export const CORPUS: readonly { readonly seed: number; readonly bug: string }[] 
     bug: 'a group that was submitted again under its old name lost its finalizers to its finished predecessor',
   },
   { seed: 179, bug: 'the same, with lost answers' },
+  { seed: 155, bug: 'a succeeded member kept its group, and so its deleted namespace, for ever' },
 ]

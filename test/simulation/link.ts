@@ -17,7 +17,7 @@ export class Link {
   readonly lag = new Map<string, { until: number; ms: number }>()
   duplicates = { until: 0, rate: 0 }
   /** How an expired watch is told: as an HTTP status, inside the stream, or not at all (kubernetes#137089). */
-  expiredAs: 'http' | 'stream' | 'silence' = 'http'
+  expiredAs: 'http' | 'stream' | 'silence' = 'stream'
   streaming = true
   pageLimit = 500
   readonly baseLagMs: number

@@ -6,6 +6,7 @@ import { ModelServer, type Stored } from './model/server.ts'
 import { WatchHub } from './model/watch.ts'
 
 const WHO = 'somebody'
+const [X, Y] = ['example.com/x', 'example.com/y']
 const REF = { namespace: 'ml', name: 'p' }
 
 function fresh() {
@@ -101,23 +102,25 @@ describe('the model API server', () => {
 
   it('deletes a pod on no node at once, unless finalizers hold it', () => {
     const { server } = fresh()
-    server.create(PODS, pod({ finalizers: ['x', 'y'] }), WHO)
+    server.create(PODS, pod({ finalizers: [X, Y] }), WHO)
     server.remove(PODS, REF, {}, WHO)
-    expect(server.get(PODS, REF).metadata).toMatchObject({ deletionGracePeriodSeconds: 0, finalizers: ['x', 'y'] })
+    expect(server.get(PODS, REF).metadata).toMatchObject({ deletionGracePeriodSeconds: 0, finalizers: [X, Y] })
     const drop = (name: string) => strategic({ metadata: { '$deleteFromPrimitiveList/finalizers': [name] } })
-    server.patch(PODS, REF, drop('x'), WHO)
-    const answer = server.patch(PODS, REF, drop('y'), WHO)
+    server.patch(PODS, REF, drop(X), WHO)
+    const answer = server.patch(PODS, REF, drop(Y), WHO)
     expect(answer.metadata.finalizers).toBeUndefined()
     expect(server.find(PODS, 'ml', 'p')).toBeUndefined()
   })
 
   it('gives a pod on a node its grace period, and takes no new finalizer meanwhile', () => {
     const { server } = fresh()
-    server.create(PODS, pod({ finalizers: ['x'] }, { schedulingGates: [] }), WHO)
+    server.create(PODS, pod({ finalizers: [X] }, { schedulingGates: [] }), WHO)
     server.bind(REF, 'node')
     server.remove(PODS, REF, {}, WHO)
     expect(server.get(PODS, REF).metadata.deletionGracePeriodSeconds).toBe(30)
-    expect(failure(() => server.patch(PODS, REF, strategic({ metadata: { finalizers: ['z'] } }), WHO)).status).toBe(422)
+    expect(
+      failure(() => server.patch(PODS, REF, strategic({ metadata: { finalizers: ['example.com/z'] } }), WHO)).status,
+    ).toBe(422)
   })
 
   it('takes nothing new into a namespace that is being deleted', () => {
@@ -155,7 +158,7 @@ describe('watches on the model', () => {
     const { server, hub } = fresh()
     const from = String(server.version)
     server.create(PODS, pod(), WHO)
-    hub.compact()
+    hub.forget()
     const sink = { resource: PODS, event: () => {}, end: () => {} }
     expect(hub.open(sink, { resourceVersion: from }).kind).toBe('expired')
     expect(hub.open(sink, { resourceVersion: String(server.version) }).kind).toBe('open')

@@ -17,7 +17,7 @@ export function strike(fault: Fault, cluster: Cluster): void {
         seat.link.outageUntil = now + fault.ms
         closeWatches(seat, new Error('connection reset'))
       }
-      if (fault.compact) hub.compact()
+      if (fault.compact) hub.forget()
       return
     default:
       for (const seat of victims(fault.replica, seats)) strikeSeat(fault, seat, cluster)
@@ -86,7 +86,7 @@ function strikeSeat(fault: SeatFault, seat: Seat, cluster: Cluster): void {
       return
     case 'compact':
       link.expiredAs = fault.as
-      hub.compact()
+      hub.forget()
       closeWatches(seat, 'closed')
   }
 }

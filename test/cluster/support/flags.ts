@@ -71,9 +71,11 @@ export function controllerManagerArgs(options: {
   kubeconfig: string
   files: PkiFiles
   featureGates: FeatureGates
+  without: readonly string[]
 }): string[] {
   return [
     `--kubeconfig=${options.kubeconfig}`,
+    `--controllers=${['*', ...options.without.map(name => `-${name}`)].join(',')}`,
     // The default of 20 requests per second makes the start, with one ServiceAccount per controller, take 5 s.
     '--kube-api-qps=500',
     '--kube-api-burst=1000',

@@ -1,3 +1,4 @@
+import type { Resource } from '../../../src/kube/api.ts'
 import { NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
 import type { Agenda } from '../agenda.ts'
 import type { Dice } from '../dice.ts'
@@ -61,21 +62,23 @@ export class Janitors {
     this.#agenda.after(200 + this.#dice.next() * 1500, () => {
       const name = namespace.metadata.name ?? ''
       if (this.#server.find(NAMESPACES, '', name)?.metadata.uid !== namespace.metadata.uid) return
-      let left = 0
-      for (const resource of [PODS, WORKLOADS]) {
-        for (const object of this.#server.all(resource)) {
-          if (object.metadata.namespace !== name) continue
-          left++
-          if (isDeleting(object)) continue
-          const ref = { namespace: name, name: object.metadata.name ?? '' }
-          ignoreRaces(() => this.#server.remove(resource, ref, {}, NAMESPACE_CONTROLLER))
-        }
+      const pods = this.#in(name, PODS)
+      // Nothing else is touched before the last pod is gone (OrderedNamespaceDeletion, KEP-5080).
+      const resource = pods.length > 0 ? PODS : WORKLOADS
+      const objects = pods.length > 0 ? pods : this.#in(name, WORKLOADS)
+      for (const object of objects.filter(object => !isDeleting(object))) {
+        const ref = { namespace: name, name: object.metadata.name ?? '' }
+        ignoreRaces(() => this.#server.remove(resource, ref, {}, NAMESPACE_CONTROLLER))
       }
-      if (left > 0) this.#emptySoon(namespace)
+      if (objects.length > 0) this.#emptySoon(namespace)
       else {
         const body = { metadata: { finalizers: null } }
         this.#server.patch(NAMESPACES, { name }, { type: 'merge', body }, NAMESPACE_CONTROLLER)
       }
     })
+  }
+
+  #in(namespace: string, resource: Resource): readonly Stored[] {
+    return this.#server.all(resource).filter(({ metadata }) => metadata.namespace === namespace)
   }
 }

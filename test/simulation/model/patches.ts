@@ -1,4 +1,5 @@
 import { ApiError } from '../../../src/kube/api.ts'
+import { badRequest } from './refusals.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -28,26 +29,20 @@ const DELETE_FROM = '$deleteFromPrimitiveList/'
 /** The strategic merge patch of a pod, as far as anybody here uses it. */
 export function strategicPatch(target: unknown, patch: unknown, path = ''): unknown {
   if (!isObject(patch)) return patch
-  const result: Record<string, unknown> = { ...(isObject(target) ? target : {}) }
+  const before: Json = isObject(target) ? target : {}
+  const result: Record<string, unknown> = { ...before }
   for (const [key, value] of Object.entries(patch)) {
-    const at = (field: string) => (path === '' ? field : `${path}.${field}`)
-    if (key.startsWith(DELETE_FROM)) {
-      const field = key.slice(DELETE_FROM.length)
-      const gone = Array.isArray(value) ? value : []
-      const kept = listOf(result[field]).filter(item => !gone.includes(item))
-      if (kept.length > 0) result[field] = kept
-      else delete result[field]
-    } else if (key.startsWith('$')) {
-      throw new ApiError(400, 'BadRequest', `the model knows no directive ${key}`)
-    } else if (value === null) {
-      delete result[key]
-    } else if (Array.isArray(value)) {
-      const merged = mergeList(listOf(result[key]), value, at(key))
-      if (merged.length > 0) result[key] = merged
-      else delete result[key]
-    } else {
-      result[key] = strategicPatch(result[key], value, at(key))
-    }
+    if (key.startsWith(DELETE_FROM)) continue
+    if (key.startsWith('$')) throw badRequest(`the model knows no directive ${key}`)
+    const at = path === '' ? key : `${path}.${key}`
+    if (value === null) delete result[key]
+    else if (Array.isArray(value)) result[key] = mergeList(listOf(before[key]), value, at)
+    else result[key] = strategicPatch(before[key], value, at)
+  }
+  for (const [key, value] of Object.entries(patch)) {
+    if (!key.startsWith(DELETE_FROM)) continue
+    const field = key.slice(DELETE_FROM.length)
+    result[field] = listOf(result[field]).filter(item => !listOf(value).includes(item))
   }
   return result
 }
@@ -57,18 +52,41 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function mergeList(current: readonly unknown[], patch: readonly unknown[], path: string): readonly unknown[] {
-  if (PRIMITIVE_SETS.has(path)) return [...new Set([...current, ...patch])]
+  if (PRIMITIVE_SETS.has(path)) {
+    return interleaved(
+      current.filter(item => !patch.includes(item)),
+      [...new Set(patch)],
+      item => current.indexOf(item),
+    )
+  }
   const mergeKey = MERGE_KEYS[path]
   if (mergeKey === undefined) return patch
-  let result = [...current]
-  for (const change of patch) {
-    if (!isObject(change)) throw new ApiError(400, 'BadRequest', `${path}: a list of objects is needed`)
-    const same = (item: unknown) => isObject(item) && item[mergeKey] === change[mergeKey]
-    if (change.$patch === 'delete') result = result.filter(item => !same(item))
-    else if (result.some(same)) result = result.map(item => (same(item) ? strategicPatch(item, change) : item))
-    else result.push(change)
+  const keyOf = (item: unknown) => (isObject(item) ? item[mergeKey] : undefined)
+  const find = (list: readonly unknown[], item: unknown) => list.find(other => keyOf(other) === keyOf(item))
+  const changed = patch.filter(change => !isObject(change) || change.$patch !== 'delete')
+  return interleaved(
+    current.filter(item => find(patch, item) === undefined),
+    changed.map(change => strategicPatch(find(current, change), change)),
+    item => current.findIndex(other => keyOf(other) === keyOf(item)),
+  )
+}
+
+/**
+ * Puts what only the server has into the list of the patch, as `mergeSortedSlice` of strategic merge does: an item
+ * goes before the first one of the patch that came after it so far. What is new is nowhere so far, so it comes first.
+ */
+function interleaved(
+  kept: readonly unknown[],
+  patch: readonly unknown[],
+  placeOf: (item: unknown) => number,
+): readonly unknown[] {
+  const result: unknown[] = []
+  const left = [...kept]
+  for (const item of patch) {
+    while (left.length > 0 && placeOf(item) >= 0 && placeOf(left[0]) < placeOf(item)) result.push(left.shift())
+    result.push(item)
   }
-  return result
+  return [...result, ...left]
 }
 
 interface Operation {
@@ -77,10 +95,16 @@ interface Operation {
   readonly value?: unknown
 }
 
-/** RFC 6902, as the API server answers: a failed `test` and a path that is not there are both 422. */
+const OPERATIONS: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'test'])
+
+/**
+ * RFC 6902, as the API server answers: a failed `test` and a path that is not there are both 422. Its library is not
+ * quite to the letter: to `replace` a member that is not there adds it, and to `test` it for null succeeds.
+ */
 export function jsonPatch(document: unknown, operations: unknown): unknown {
-  if (!Array.isArray(operations)) throw new ApiError(400, 'BadRequest', 'a JSON Patch is a list')
+  if (!Array.isArray(operations)) throw badRequest('a JSON Patch is a list')
   return (operations as readonly Operation[]).reduce<unknown>((result, operation) => {
+    if (!OPERATIONS.has(operation.op)) throw unprocessable(operation)
     const segments = operation.path
       .split('/')
       .slice(1)
@@ -94,10 +118,9 @@ function applyAt(node: unknown, segments: readonly string[], operation: Operatio
   if (Array.isArray(node)) return applyToList(node, key, rest, operation)
   if (!isObject(node)) throw unprocessable(operation)
   if (rest.length > 0) return { ...node, [key]: applyAt(node[key], rest, operation) }
-  if (operation.op === 'add') return { ...node, [key]: operation.value }
+  if (operation.op === 'add' || operation.op === 'replace') return { ...node, [key]: operation.value }
+  if (operation.op === 'test') return equal(node[key] ?? null, operation.value) ? node : fail(operation)
   if (!Object.hasOwn(node, key)) throw unprocessable(operation)
-  if (operation.op === 'test') return equal(node[key], operation.value) ? node : fail(operation)
-  if (operation.op === 'replace') return { ...node, [key]: operation.value }
   const { [key]: _, ...others } = node
   return others
 }

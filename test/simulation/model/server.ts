@@ -1,8 +1,11 @@
 import { ApiError, type ObjectRef, type Patch, type Resource } from '../../../src/kube/api.ts'
 import type { KubeObject } from '../../../src/kube/objects.ts'
-import { NAMESPACES, PODS } from '../../../src/kube/resources.ts'
-import { equal, jsonPatch, mergePatch, strategicPatch } from './patches.ts'
-import { podUpdateProblem } from './pod-rules.ts'
+import { LEASES, NAMESPACES, PODS } from '../../../src/kube/resources.ts'
+import { deletionMarks, isLetGo, wallClock } from './deletions.ts'
+import { metadataProblem, newborn } from './metadata-rules.ts'
+import { equal } from './patches.ts'
+import * as refuse from './refusals.ts'
+import { checkPatchType, checkPlace, checkVersion, completed, patched, prepared, updateProblem } from './updates.ts'
 
 export interface Stored extends KubeObject {
   readonly spec?: unknown
@@ -37,7 +40,6 @@ export interface DeleteOptions {
   readonly graceSeconds?: number
 }
 
-const DEFAULT_GRACE = 30
 /** The server's clock when virtual time begins. */
 const EPOCH = Date.UTC(2026, 10, 16, 10)
 
@@ -64,7 +66,7 @@ export class ModelServer {
 
   /** Wall clock of the server, without fractions of a second, as Kubernetes writes it. */
   timestamp(laterSeconds = 0): string {
-    return new Date(EPOCH + this.#now() + laterSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z')
+    return wallClock(EPOCH + this.#now() + laterSeconds * 1000)
   }
 
   /** Listeners hear of a write before its answer is on the way. */
@@ -82,68 +84,58 @@ export class ModelServer {
 
   get(resource: Resource, ref: ObjectRef): Stored {
     const found = this.find(resource, ref.namespace, ref.name)
-    if (found === undefined) throw new ApiError(404, 'NotFound', `${resource.plural} "${ref.name}" not found`)
+    if (found === undefined) throw refuse.notFound(resource, ref.name)
     return found
   }
 
   create(resource: Resource, object: Stored, who: string): Stored {
-    const { namespace, name } = object.metadata
-    if (!name) throw new ApiError(422, 'Invalid', 'metadata.name: Required value')
+    const { namespace, name = '', resourceVersion } = object.metadata
     if (resource.namespaced) this.#checkNamespace(namespace ?? '', resource)
     const { status: _, ...withoutStatus } = object
     const call = { resource, operation: 'CREATE' as const, oldObject: undefined, subresource: undefined, who }
     const admitted = this.#admission({ ...call, object: withoutStatus })
-    const key = `${namespace ?? ''}/${name}`
-    if (this.#table(resource).has(key)) {
-      throw new ApiError(409, 'AlreadyExists', `${resource.plural} "${name}" already exists`)
-    }
-    const metadata = {
-      ...admitted.metadata,
-      uid: `uid-${++this.#uids}`,
-      creationTimestamp: this.timestamp(),
-    }
+    const born = completed(resource, { ...admitted, metadata: newborn(admitted.metadata) })
+    const problem = metadataProblem(resource, undefined, born)
+    if (problem !== undefined) throw refuse.invalid(resource, name, problem)
+    if (resourceVersion) throw refuse.versionOnCreate()
+    if (this.find(resource, namespace, name) !== undefined) throw refuse.alreadyExists(resource, name)
+    const metadata = { ...born.metadata, uid: `uid-${++this.#uids}`, creationTimestamp: this.timestamp() }
     const status = resource === PODS ? { status: { phase: 'Pending' } } : {}
-    return this.#write(resource, 'created', undefined, { ...admitted, metadata, ...status }, who)
+    return this.#write(resource, 'created', undefined, { ...born, metadata, ...status }, who)
   }
 
   /** PUT: the resourceVersion must be the current one, if there is one. */
   replace(resource: Resource, ref: ObjectRef, object: Stored, who: string): Stored {
-    const before = this.get(resource, ref)
-    const { uid, resourceVersion } = object.metadata
-    if (uid !== undefined && uid !== before.metadata.uid) {
-      throw new ApiError(409, 'Conflict', `Precondition failed: UID in precondition: ${uid}, in object meta: other`)
+    checkPlace(ref, object)
+    const { uid } = object.metadata
+    const before = this.find(resource, ref.namespace, ref.name)
+    if (before !== undefined) {
+      if (uid && uid !== before.metadata.uid) throw refuse.otherUid(uid, before.metadata.uid)
+      return this.#update(resource, before, object, ref, who)
     }
-    if (resourceVersion !== undefined && resourceVersion !== before.metadata.resourceVersion) throw conflict(ref)
-    return this.#update(resource, before, object, ref.subresource, who)
+    // A PUT creates a Lease, unless its uid says that it means one that was there.
+    if (resource !== LEASES) throw refuse.notFound(resource, ref.name)
+    if (uid) throw refuse.otherUid(uid, undefined)
+    const { resourceVersion: _, ...metadata } = object.metadata
+    return this.create(resource, { ...object, metadata }, who)
   }
 
   patch(resource: Resource, ref: ObjectRef, patch: Patch, who: string): Stored {
+    checkPatchType(resource, patch)
     const before = this.get(resource, ref)
-    const wanted = apply(before, patch)
-    const { uid, resourceVersion } = wanted.metadata
-    if (resourceVersion !== before.metadata.resourceVersion) throw conflict(ref)
-    if (uid !== before.metadata.uid) {
-      const message = `${resource.kind} "${ref.name}" is invalid: metadata.uid: Invalid value: "${uid}": field is immutable`
-      throw new ApiError(422, 'Invalid', message)
-    }
-    return this.#update(resource, before, wanted, ref.subresource, who)
+    const wanted = patched(before, patch)
+    checkPlace(ref, wanted)
+    return this.#update(resource, before, wanted, ref, who)
   }
 
   remove(resource: Resource, ref: ObjectRef, options: DeleteOptions, who: string): void {
     const before = this.get(resource, ref)
-    const { uid, finalizers, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
-    if (options.uid !== undefined && options.uid !== uid) {
-      throw new ApiError(409, 'Conflict', `Precondition failed: UID in precondition: ${options.uid}, in object: ${uid}`)
-    }
-    const grace = resource === PODS ? graceOf(before, options.graceSeconds) : 0
-    const deleting = deletionTimestamp != null
-    if (grace === 0 && !finalizers?.length) {
-      this.#write(resource, 'deleted', before, before, who)
-      return
-    }
-    if (deleting && grace >= (deletionGracePeriodSeconds ?? 0)) return
-    const marks = { deletionTimestamp: this.timestamp(grace), deletionGracePeriodSeconds: grace }
-    this.#write(resource, 'updated', before, { ...before, metadata: { ...before.metadata, ...marks } }, who)
+    const { uid } = before.metadata
+    if (options.uid !== undefined && options.uid !== uid) throw refuse.otherUid(options.uid, uid)
+    const marks = deletionMarks(resource, before, options.graceSeconds, EPOCH + this.#now())
+    const wanted = { ...before, metadata: { ...before.metadata, ...marks } }
+    const marked = equal(before, wanted) ? before : this.#write(resource, 'updated', before, wanted, who)
+    if (marks === undefined || isLetGo(marked)) this.#write(resource, 'deleted', marked, marked, who)
   }
 
   /** The scheduler's Binding. */
@@ -156,22 +148,15 @@ export class ModelServer {
     this.#write(PODS, 'updated', before, { ...before, spec: { ...spec, nodeName } }, 'system:kube-scheduler')
   }
 
-  #update(resource: Resource, before: Stored, wanted: Stored, subresource: string | undefined, who: string): Stored {
-    const object = subresource === 'status' ? { ...before, status: wanted.status } : withStatusOf(before, wanted)
-    const kept = keepServerFields(before, object)
-    const problem = metadataProblem(before, kept) ?? (resource === PODS ? podUpdateProblem(before, kept) : undefined)
-    if (problem !== undefined)
-      throw new ApiError(422, 'Invalid', `${resource.kind} "${before.metadata.name}" is invalid: ${problem}`)
-    const after = this.#admission({
-      resource,
-      operation: 'UPDATE',
-      object: kept,
-      oldObject: before,
-      subresource,
-      who,
-    })
+  #update(resource: Resource, before: Stored, wanted: Stored, ref: ObjectRef, who: string): Stored {
+    checkVersion(resource, before, wanted, ref)
+    const { subresource } = ref
+    const object = prepared(resource, before, wanted, subresource)
+    const problem = updateProblem(resource, before, object)
+    if (problem !== undefined) throw refuse.invalid(resource, ref.name, problem)
+    const after = this.#admission({ resource, operation: 'UPDATE', object, oldObject: before, subresource, who })
     if (equal(before, after)) return before
-    if (after.metadata.deletionTimestamp != null && isLetGo(after)) {
+    if (isLetGo(after)) {
       // etcd deletes what it has: watchers see the object as it was before this write, and the answer its old version.
       this.#write(resource, 'deleted', before, before, who)
       return freeze(after)
@@ -193,10 +178,8 @@ export class ModelServer {
 
   #checkNamespace(namespace: string, resource: Resource): void {
     const found = this.find(NAMESPACES, '', namespace)
-    if (found === undefined) throw new ApiError(404, 'NotFound', `namespaces "${namespace}" not found`)
-    if (found.metadata.deletionTimestamp == null) return
-    const message = `${resource.plural} is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`
-    throw new ApiError(403, 'Forbidden', message)
+    if (found === undefined) throw refuse.notFound(NAMESPACES, namespace)
+    if (found.metadata.deletionTimestamp != null) throw refuse.terminating(resource, namespace)
   }
 
   #table(resource: Resource): Map<string, Stored> {
@@ -206,55 +189,6 @@ export class ModelServer {
     this.#tables.set(resource.plural, table)
     return table
   }
-}
-
-function apply(before: Stored, { type, body }: Patch): Stored {
-  if (type === 'strategic') return strategicPatch(before, body) as Stored
-  if (type === 'merge') return mergePatch(before, body) as Stored
-  if (type === 'json') return jsonPatch(before, body) as Stored
-  throw new ApiError(415, 'UnsupportedMediaType', `the model takes no ${type} patches`)
-}
-
-/** A pod that is on no node, or has ended, needs no time to stop. */
-function graceOf(pod: Stored, asked: number | undefined): number {
-  const { nodeName } = pod.spec as { nodeName?: string }
-  const phase = (pod.status as { phase?: string } | undefined)?.phase
-  if (!nodeName || phase === 'Succeeded' || phase === 'Failed') return 0
-  return asked ?? pod.metadata.deletionGracePeriodSeconds ?? DEFAULT_GRACE
-}
-
-function withStatusOf(before: Stored, wanted: Stored): Stored {
-  const { status: _, ...rest } = wanted
-  return before.status === undefined ? rest : { ...rest, status: before.status }
-}
-
-function keepServerFields(before: Stored, object: Stored): Stored {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } =
-    before.metadata
-  const own = { name, namespace, uid, resourceVersion, creationTimestamp }
-  const marks = deletionTimestamp == null ? {} : { deletionTimestamp, deletionGracePeriodSeconds }
-  const metadata: Record<string, unknown> = { ...object.metadata, ...own, ...marks }
-  if (namespace === undefined) delete metadata.namespace
-  const { finalizers } = object.metadata
-  if (finalizers && finalizers.length === 0) delete metadata.finalizers
-  return { ...object, metadata }
-}
-
-function metadataProblem(before: Stored, after: Stored): string | undefined {
-  if (before.metadata.deletionTimestamp == null) return undefined
-  const added = after.metadata.finalizers?.filter(name => !before.metadata.finalizers?.includes(name)) ?? []
-  return added.length === 0
-    ? undefined
-    : `metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${added}`
-}
-
-function isLetGo({ metadata }: Stored): boolean {
-  return !metadata.finalizers?.length && !metadata.deletionGracePeriodSeconds
-}
-
-function conflict(ref: ObjectRef): ApiError {
-  const message = `Operation cannot be fulfilled on "${ref.name}": the object has been modified; please apply your changes to the latest version and try again`
-  return new ApiError(409, 'Conflict', message)
 }
 
 function apiVersionOf({ group, version }: Resource): string {

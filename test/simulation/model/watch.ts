@@ -1,6 +1,7 @@
-import type { Resource, Status, WatchEvent, WatchOptions } from '../../../src/kube/api.ts'
+import type { ListOptions, ObjectList, Resource, Status, WatchEvent, WatchOptions } from '../../../src/kube/api.ts'
 import type { KubeObject } from '../../../src/kube/objects.ts'
 import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import { badRequest, expired } from './refusals.ts'
 import type { Change, ModelServer, Stored } from './server.ts'
 
 type Event = WatchEvent<KubeObject>
@@ -29,6 +30,7 @@ export class WatchHub {
   readonly #history: Change[] = []
   readonly #subscriptions = new Set<Subscription>()
   #compactedTo = 0
+  #rememberedFrom = 0
 
   constructor(server: ModelServer) {
     this.#server = server
@@ -41,25 +43,51 @@ export class WatchHub {
     })
   }
 
-  /** Forgets history: a watch that resumes from before now is told 410. */
+  /** The storage forgets history. Nobody notices until the server's own memory is gone too. */
   compact(): void {
     this.#compactedTo = this.#server.version
+  }
+
+  /** The server forgets what it kept in memory: a watch that resumes from before now is told 410. */
+  restart(): void {
+    this.#rememberedFrom = this.#server.version
+  }
+
+  /** Nothing from before now is known to anybody. */
+  forget(): void {
+    this.compact()
+    this.restart()
     this.#history.length = 0
   }
 
-  list(resource: Resource, query: WatchOptions): readonly Stored[] {
-    const matches = matcher(query)
-    return this.#server.all(resource).filter(matches)
+  /** One page, by name. All pages of a list show the moment of the first, for as long as history reaches back to it. */
+  list(resource: Resource, query: ListOptions): ObjectList<Stored> {
+    const from = query.continue === undefined ? undefined : parseToken(query.continue)
+    const exact = query.resourceVersionMatch === 'Exact' ? Number(query.resourceVersion) : this.#server.version
+    const version = from?.version ?? exact
+    if (version < Math.min(this.#compactedTo, this.#rememberedFrom)) throw expired()
+    const rest = this.#at(version, resource)
+      .filter(matcher(query))
+      .sort(byKey)
+      .filter(object => from === undefined || keyOf(object) > from.after)
+    const items = rest.slice(0, query.limit)
+    const last = items.at(-1)
+    const more = last !== undefined && items.length < rest.length && { continue: `${version}:${keyOf(last)}` }
+    return { metadata: { resourceVersion: String(version), ...more }, items }
   }
 
   open(sink: Sink, query: WatchOptions): Opening {
     const matches = matcher(query)
-    if (query.sendInitialEvents) {
-      for (const object of this.list(sink.resource, query)) sink.event({ type: 'ADDED', object })
-      sink.event(this.#bookmark({ [INITIAL_EVENTS_END]: 'true' }))
+    const { resourceVersion, sendInitialEvents } = query
+    // Whoever names no version is first shown what is there.
+    if (sendInitialEvents || !resourceVersion || resourceVersion === '0') {
+      for (const object of this.#server.all(sink.resource).filter(matches).sort(byKey)) {
+        sink.event({ type: 'ADDED', object })
+      }
+      if (sendInitialEvents) sink.event(this.#bookmark({ [INITIAL_EVENTS_END]: 'true' }))
     } else {
-      const from = Number(query.resourceVersion ?? this.#server.version)
-      if (from < this.#compactedTo) return { kind: 'expired' }
+      const from = Number(resourceVersion)
+      if (from < this.#rememberedFrom) return { kind: 'expired' }
       for (const change of this.#history) {
         if (change.resource === sink.resource && change.version > from) send(sink, change, matches)
       }
@@ -71,6 +99,18 @@ export class WatchHub {
 
   bookmark(): Event {
     return this.#bookmark(undefined)
+  }
+
+  /** The objects as they were: what happened since is undone, the last first. */
+  #at(version: number, resource: Resource): readonly Stored[] {
+    const objects = new Map(this.#server.all(resource).map(object => [keyOf(object), object]))
+    for (const change of this.#history.toReversed()) {
+      if (change.version <= version) break
+      if (change.resource !== resource) continue
+      if (change.before === undefined) objects.delete(keyOf(change.after))
+      else objects.set(keyOf(change.after), change.before)
+    }
+    return [...objects.values()]
   }
 
   #bookmark(annotations: Readonly<Record<string, string>> | undefined): Event {
@@ -94,7 +134,19 @@ function lastSeen({ before, after }: Change): Stored {
   return { ...before, metadata: { ...before.metadata, resourceVersion: after.metadata.resourceVersion } as never }
 }
 
-function matcher({ namespace, labelSelector, fieldSelector }: WatchOptions): (object: Stored) => boolean {
+const keyOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ''}/${metadata.name}`
+
+function byKey(a: Stored, b: Stored): number {
+  return keyOf(a) < keyOf(b) ? -1 : 1
+}
+
+function parseToken(token: string): { readonly version: number; readonly after: string } {
+  const [, version, after = ''] = /^(\d+):(.*)$/.exec(token) ?? []
+  if (version === undefined) throw badRequest('continue key is not valid')
+  return { version: Number(version), after }
+}
+
+function matcher({ namespace, labelSelector, fieldSelector }: ListOptions): (object: Stored) => boolean {
   const labels = terms(labelSelector)
   const fields = terms(fieldSelector)
   return ({ metadata }) =>

@@ -84,7 +84,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: PERFORM,
     find: '{ uid: action.pod.uid }',
     replace: '{}',
-    seed: 240,
+    seed: 2080,
   },
   {
     name: 'takes a conflict for old news',
@@ -155,6 +155,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: DECIDE,
     find: "is.mayLeave(pod) ? 'leaving'",
     replace: "unit.workload !== undefined && is.mayLeave(pod) ? 'leaving'",
+  },
+  {
+    name: 'keeps the succeeded pods of a group that is deleted',
+    from: 'found by the simulator: a deleted namespace waits for its pods before it touches their Workload',
+    file: DECIDE,
+    find: 'abandoned || is.mayLeave(pod)',
+    replace: 'is.mayLeave(pod)',
+    seed: 40,
   },
   {
     name: 'takes the finalizers of others along',

@@ -232,6 +232,18 @@ describe('a group', () => {
     expect(kinds(group(pods, workloadOf(pods, ADMITTED)))).toEqual(['LiftGate', 'LiftGate', 'LiftGate'])
   })
 
+  it('is let go altogether when all of it is deleted, though a part of it had succeeded', () => {
+    const succeeded = running(0, { phase: 'Succeeded', deleting: 0 })
+    const pods = [succeeded, running(1, { deleting: 0 }), member(2, { deleting: 0 })]
+    const unit = group(pods, workloadOf([member(0), member(1), member(2)], ADMITTED))
+    expect(kinds(unit)).toEqual(['RemoveFinalizer', 'RemoveFinalizer', 'RemoveFinalizer'])
+  })
+
+  it('keeps a succeeded pod that is deleted for as long as another one may still run', () => {
+    const pods = [running(0, { phase: 'Succeeded', deleting: 0 }), running(1), running(2)]
+    expect(kinds(group(pods, workloadOf(gang(3), ADMITTED)))).toEqual([])
+  })
+
   it('is not lifted at all when its admission contradicts one of its pods', () => {
     const pods = [member(0), withNodeSelector(member(1), { pool: 'cpu' }), member(2)]
     const workload = placed(workloadOf(pods, ADMITTED), { nodeSelector: { pool: 'gpu' } })

@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ApiError } from '../../../src/kube/api.ts'
+import type { OwnerReference } from '../../../src/kube/objects.ts'
+import type { Stored } from '../model/server.ts'
+import { IMAGE, QUEUE, TOLERATIONS } from './objects.ts'
+
+/**
+ * Puts answers into words that mean the same on every server: uids by identity, resource versions by where they were
+ * seen before or whether they are newer than all that was, times by how far they moved.
+ */
+export class Names {
+  readonly #uids = new Map<string, string>()
+  /** Of each object, the versions that were shown and the step that showed each first. */
+  readonly #versions = new Map<string, Map<string, string>>()
+  readonly #deletedAt = new Map<string, number>()
+  #newest = 0
+
+  object(object: Stored, step: string): object {
+    const { metadata, spec, status } = object
+    const { uid = '', resourceVersion = '', deletionTimestamp, deletionGracePeriodSeconds: grace } = metadata
+    return withoutEmpty({
+      kind: object.kind,
+      name: metadata.name,
+      uid: this.#uid(uid),
+      version: this.#version(uid, resourceVersion, step),
+      labels: metadata.labels,
+      annotations: metadata.annotations,
+      finalizers: metadata.finalizers,
+      owners: metadata.ownerReferences?.map(owner => this.#owner(owner)),
+      deletion: deletionTimestamp == null ? undefined : { moved: this.#moved(uid, deletionTimestamp), grace },
+      spec: specOf(object.kind, spec as Fields),
+      status: object.kind === 'Pod' ? podStatus(status as Fields) : status,
+    })
+  }
+
+  /** Of a list or a bookmark: other people's writes move it on, so only its order tells anything. */
+  moment(version: string | undefined): string {
+    if (version === undefined) return 'none'
+    return Number(version) >= this.#newest ? 'not older than any object' : 'older than an object'
+  }
+
+  #uid(uid: string): string {
+    const known = this.#uids.get(uid) ?? `u${this.#uids.size + 1}`
+    this.#uids.set(uid, known)
+    return known
+  }
+
+  #version(uid: string, version: string, step: string): string {
+    const seen = this.#versions.get(uid) ?? new Map<string, string>()
+    this.#versions.set(uid, seen)
+    const known = seen.get(version)
+    if (known !== undefined) return `as in "${known}"`
+    const newest = Math.max(0, ...[...seen.keys()].map(Number))
+    seen.set(version, step)
+    this.#newest = Math.max(this.#newest, Number(version))
+    return Number(version) > newest ? 'new' : 'older than the newest'
+  }
+
+  #owner({ name, kind, uid, controller }: OwnerReference): object {
+    return withoutEmpty({ kind, name, uid: this.#uid(uid), controller })
+  }
+
+  #moved(uid: string, timestamp: string): number {
+    const seconds = Date.parse(timestamp) / 1000
+    const first = this.#deletedAt.get(uid) ?? seconds
+    this.#deletedAt.set(uid, first)
+    return seconds - first
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The prose of a refusal is the server's own; what code looks for in it is not. */
+export function refusal({ status, reason, message }: ApiError): object {
+  const field = /is invalid: \[?([\w.[\]]+): /.exec(message)?.[1]
+  const terminating = message.includes('because it is being terminated')
+  return { refused: status, reason, ...(field && { field }), ...(terminating && { terminating }) }
+}
+
+function specOf(kind: string | undefined, spec: Fields): object | undefined {
+  if (kind === 'Pod') return podSpec(spec)
+  return kind === 'Workload' ? workloadSpec(spec) : spec
+}
+
+/** What every pod of the script begins with is left out. */
+function podSpec(spec: Fields): object {
+  const { schedulingGates, nodeSelector, tolerations, nodeName, activeDeadlineSeconds, hostname, containers } = spec
+  const gates = (schedulingGates as { name: string }[] | undefined)?.map(gate => gate.name)
+  const images = (containers as { image: string }[]).map(({ image }) => image)
+  return {
+    gates,
+    nodeSelector,
+    tolerations: isDeepStrictEqual(tolerations, TOLERATIONS) ? undefined : (tolerations ?? 'none'),
+    nodeName,
+    activeDeadlineSeconds,
+    hostname,
+    images: isDeepStrictEqual(images, [IMAGE]) ? undefined : images,
+  }
+}
+
+function workloadSpec({ podSets, ...spec }: Fields): object | undefined {
+  const sets = (podSets as { name: string; count: number }[]).map(({ name, count }) => `${name}: ${count}`)
+  const seen = { ...spec, podSets: sets }
+  return isDeepStrictEqual(seen, { active: true, queueName: QUEUE, podSets: ['main: 1'] }) ? undefined : seen
+}
+
+/** Beside the phase, only conditions of the script's own: the others are a kubelet's and a scheduler's business. */
+function podStatus({ phase = 'none', conditions }: Fields): object {
+  const own = (conditions as { type: string; status: string }[] | undefined)
+    ?.filter(({ type }) => type.startsWith('example.com/'))
+    .map(({ type, status }) => ({ type, status }))
+  return { phase: phase === 'Pending' ? undefined : phase, conditions: own }
+}
+
+/** To the API server an empty list or map and none are the same. */
+function withoutEmpty(value: object): object {
+  const kept = Object.entries(value).flatMap(([key, item]) => {
+    if (item === undefined || item === null) return []
+    if (typeof item !== 'object') return [[key, item]]
+    const inner = Array.isArray(item) ? item : withoutEmpty(item)
+    return Object.keys(inner).length === 0 ? [] : [[key, inner]]
+  })
+  return Object.fromEntries(kept)
+}

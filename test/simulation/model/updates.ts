@@ -1,0 +1,64 @@
+import type { ObjectRef, Patch, Resource } from '../../../src/kube/api.ts'
+import { LEASES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import { metadataProblem, withServerFields } from './metadata-rules.ts'
+import { jsonPatch, mergePatch, strategicPatch } from './patches.ts'
+import { podUpdateProblem, tidyPod } from './pod-rules.ts'
+import * as refuse from './refusals.ts'
+import type { Stored } from './server.ts'
+import { withWorkloadDefaults, workloadUpdateProblem } from './workload-rules.ts'
+
+/** Strategic merge needs the Go type, which a custom resource has not. Nobody here applies. */
+export function checkPatchType(resource: Resource, { type }: Patch): void {
+  if (type === 'apply' || (type === 'strategic' && resource === WORKLOADS)) throw refuse.unsupportedPatch(type)
+}
+
+export function patched(before: Stored, { type, body }: Patch): Stored {
+  if (type === 'strategic') return strategicPatch(before, body) as Stored
+  return (type === 'merge' ? mergePatch(before, body) : jsonPatch(before, body)) as Stored
+}
+
+export function checkPlace(ref: ObjectRef, { metadata }: Stored): void {
+  if (metadata.name !== ref.name || metadata.namespace !== ref.namespace) {
+    throw refuse.badRequest('the name and the namespace of the object do not match those of the URL')
+  }
+}
+
+/** Pods and namespaces can be updated without a version, whatever it is; the others cannot. */
+export function checkVersion(resource: Resource, before: Stored, wanted: Stored, ref: ObjectRef): void {
+  const { resourceVersion } = wanted.metadata
+  if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) throw refuse.conflict(ref)
+  if (!resourceVersion && (resource === WORKLOADS || resource === LEASES)) {
+    const problem = 'metadata.resourceVersion: Invalid value: 0: must be specified for an update'
+    throw refuse.invalid(resource, ref.name, problem)
+  }
+}
+
+/** The object as it would be: a request reaches the metadata and the spec, or the status. */
+export function prepared(resource: Resource, before: Stored, wanted: Stored, subresource: string | undefined): Stored {
+  const { status: given, ...rest } = wanted
+  const { status: had, ...kept } = before
+  if (subresource !== 'status') {
+    const metadata = withServerFields(before.metadata, wanted.metadata)
+    return completed(resource, { ...rest, metadata, ...(had !== undefined && { status: had }) })
+  }
+  const status = given === undefined ? {} : { status: given }
+  // The status of a custom resource is its status and nothing else: not even a wrong uid is looked at.
+  if (resource !== PODS) return { ...kept, ...status }
+  const { ownerReferences: _, ...reached } = wanted.metadata
+  const { ownerReferences } = before.metadata
+  const metadata = withServerFields(before.metadata, { ...reached, ...(ownerReferences && { ownerReferences }) })
+  return { ...kept, metadata, ...status }
+}
+
+export function completed(resource: Resource, object: Stored): Stored {
+  if (resource === WORKLOADS) return withWorkloadDefaults(object)
+  return resource === PODS ? tidyPod(object) : object
+}
+
+/** What is wrong with an update, beginning with the field. */
+export function updateProblem(resource: Resource, before: Stored, after: Stored): string | undefined {
+  const problem = metadataProblem(resource, before, after)
+  if (problem !== undefined) return problem
+  if (resource === WORKLOADS) return workloadUpdateProblem(before, after)
+  return resource === PODS ? podUpdateProblem(before, after) : undefined
+}

@@ -1,0 +1,30 @@
+import { equal } from './patches.ts'
+import type { Stored } from './server.ts'
+
+interface Workload {
+  readonly spec?: { readonly queueName?: string; readonly podSets?: readonly { name: string; count: number }[] }
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+/** The default of the CRD's schema. */
+export function withWorkloadDefaults(object: Stored): Stored {
+  const spec = object.spec as { active?: boolean | null } | undefined
+  return { ...object, spec: { ...spec, active: spec?.active ?? true } }
+}
+
+/** The rules of the CRD: what quota was reserved for does not change. */
+export function workloadUpdateProblem(before: Stored, after: Stored): string | undefined {
+  const [was, is] = [before as Workload, after as Workload]
+  const reserved = was.status?.conditions?.some(({ type, status }) => type === 'QuotaReserved' && status === 'True')
+  if (!reserved) return undefined
+  if (!equal(shape(was), shape(is))) {
+    return 'spec.podSets: Invalid value: spec.podSets cannot change while quota is reserved'
+  }
+  return was.spec?.queueName === is.spec?.queueName
+    ? undefined
+    : 'spec.queueName: Invalid value: spec.queueName cannot change while quota is reserved'
+}
+
+function shape({ spec }: Workload): unknown {
+  return spec?.podSets?.map(({ name, count }) => [name, count])
+}
