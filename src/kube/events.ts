@@ -38,7 +38,12 @@ interface EventObject extends KubeObject {
 }
 
 /** `overtaken`: before it was sent, there was something newer to say about the same object. */
-export type EventOutcome = 'sent' | 'known' | 'overtaken' | 'dropped' | 'failed'
+export type EventOutcome = 'sent' | 'known' | 'overtaken' | 'retried' | 'dropped' | 'failed'
+
+interface Waiting {
+  readonly input: EventInput
+  readonly at: number
+}
 
 export interface EventRecorderOptions {
   readonly api: KubeApi
@@ -60,7 +65,8 @@ const CONTROLLER = 'muster.dev/reconciler'
 const NOTE_BYTES = 1024
 const REMEMBERED = 4096
 const CONCURRENCY = 2
-const ATTEMPTS = 3
+const RETRY_MS = 2000
+const RETRY_LIMIT_MS = 30_000
 const SETTLE_MS = 1000
 const QUEUE_LIMIT = 50_000
 const BURST = 20
@@ -75,7 +81,7 @@ const PER_SECOND = 20
 export class EventRecorder {
   readonly #options: EventRecorderOptions
   /** By the uid of what they regard, oldest first. */
-  readonly #waiting = new Map<string, { readonly input: EventInput; readonly at: number }>()
+  readonly #waiting = new Map<string, Waiting>()
   readonly #told = new Set<string>()
   #settling: (() => void) | undefined
   readonly #stopping = new AbortController()
@@ -140,54 +146,53 @@ export class EventRecorder {
     this.#active++
     while (this.#waiting.size > 0) {
       await this.#takeToken(signal)
-      await turn(async () => {
-        const event = this.#takeOldest()
-        if (event === undefined) return
-        if (signal.aborted) onOutcome?.('dropped')
-        else if (this.#isNews(event)) {
-          const outcome = await this.#post(event, signal)
-          onOutcome?.(outcome)
-        } else onOutcome?.('known')
+      const pauseMs = await turn(async () => {
+        const taken = this.#takeOldest()
+        if (taken === undefined) return 0
+        const { outcome, pauseMs = 0 } = signal.aborted ? { outcome: 'dropped' as const } : await this.#tell(taken)
+        onOutcome?.(outcome)
+        return pauseMs
       })
+      if (pauseMs > 0) await sleep(this.#options.clock, pauseMs, signal)
     }
     // In the same breath as the last look at what waits, so that nothing is left without a sender.
     this.#active--
   }
 
   /** Taken only when its turn has come: until then it may be overtaken. */
-  #takeOldest(): EventObject | undefined {
-    for (const [uid, { input, at }] of this.#waiting) {
+  #takeOldest(): Waiting | undefined {
+    for (const [uid, waiting] of this.#waiting) {
       this.#waiting.delete(uid)
-      return eventOf(input, this.#options.instance, at)
+      return waiting
     }
     return undefined
   }
 
-  #isNews(event: EventObject): boolean {
-    const isNews = !this.#told.has(keyOf(event))
-    this.#remember(keyOf(event))
-    return isNews
-  }
-
-  async #post(event: EventObject, signal: AbortSignal): Promise<EventOutcome> {
-    const { api, clock, log } = this.#options
-    let problem: unknown
-    for (let attempt = 1; attempt <= ATTEMPTS && !signal.aborted; attempt++) {
-      try {
-        await api.create(EVENTS, event)
-        return 'sent'
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 409) return 'known'
-        problem = error
-        if (!mayPass(error) || attempt === ATTEMPTS) break
-        const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-        await sleep(clock, Math.min(Math.max(1000 * attempt, askedMs), 30_000), signal)
-      }
+  async #tell(waiting: Waiting): Promise<{ readonly outcome: EventOutcome; readonly pauseMs?: number }> {
+    const { api, log, instance } = this.#options
+    const event = eventOf(waiting.input, instance, waiting.at)
+    const key = keyOf(event)
+    if (this.#told.has(key)) {
+      this.#remember(key)
+      return { outcome: 'known' }
     }
-    // Untold again, so that the next occurrence has its chance.
-    this.#told.delete(keyOf(event))
-    log.warn({ err: problem, event: event.metadata.name, reason: event.reason }, 'event could not be sent')
-    return 'failed'
+    this.#remember(key)
+    try {
+      await api.create(EVENTS, event)
+      return { outcome: 'sent' }
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 409) return { outcome: 'known' }
+      this.#told.delete(key)
+      if (!mayPass(error)) {
+        log.warn({ err: error, event: event.metadata.name, reason: event.reason }, 'event could not be sent')
+        return { outcome: 'failed' }
+      }
+      // The server is busy or away: this is not lost, unless there is something newer to say already.
+      const { uid } = waiting.input.regarding
+      if (!this.#waiting.has(uid)) this.#waiting.set(uid, waiting)
+      const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+      return { outcome: 'retried', pauseMs: Math.min(Math.max(RETRY_MS, askedMs), RETRY_LIMIT_MS) }
+    }
   }
 
   async #takeToken(signal: AbortSignal): Promise<void> {

@@ -27,6 +27,12 @@ export type Action =
       readonly resourceVersion: string
       readonly status: WorkloadStatus
     }
+  | {
+      readonly kind: 'SetQueue'
+      readonly workload: Target
+      readonly resourceVersion: string
+      readonly queueName: string
+    }
   | { readonly kind: 'ReleaseWorkload'; readonly workload: Target; readonly finalizerIndex: number }
   | {
       readonly kind: 'LiftGate'

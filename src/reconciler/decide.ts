@@ -95,15 +95,14 @@ function finished(unit: Unit, workload: Workload): Decision {
   const end = condition(workload, 'Finished')
   return {
     actions: [...done.filter(is.hasFinalizer).map(removeFinalizer), ...release(workload)],
-    standings:
-      end?.reason === FAILED_TO_START
-        ? tell(late, 'LiftBlocked', end.message, end.lastTransitionTime)
-        : tell(late, 'Finished', note),
+    standings: end?.reason === FAILED_TO_START ? tell(late, 'LiftBlocked', end.message) : tell(late, 'Finished', note),
   }
 }
 
 /** Not admitted: gated pods are told why, and those that are too many for the group are sent away already now. */
 function waiting(unit: Unit, workload: Workload): Decision {
+  const moved = moveQueue(unit, workload)
+  if (moved !== undefined) return moved
   const { excess, unknownRole } = seat(unit, workload)
   const settled = new Set([...excess, ...unknownRole])
   const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod) && !settled.has(pod))
@@ -117,6 +116,23 @@ function waiting(unit: Unit, workload: Workload): Decision {
       ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
     ],
   }
+}
+
+/** Who waits may change the queue: by the label of the pod, and in a group by the labels of all its pods. */
+function moveQueue(unit: Unit, workload: Workload): Decision | undefined {
+  const { queueName } = workload.spec
+  const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
+  const others = gated.filter(pod => is.queueOf(pod) !== queueName)
+  const [first] = others
+  if (first === undefined || isTrue(workload, 'QuotaReserved')) return undefined
+  const wanted = is.queueOf(first)
+  if (others.length === gated.length && others.every(pod => is.queueOf(pod) === wanted)) {
+    const resourceVersion = workload.metadata.resourceVersion ?? ''
+    const action = { kind: 'SetQueue', workload: targetOf(workload), resourceVersion, queueName: wanted } as const
+    return { actions: [action], standings: [] }
+  }
+  const note = `its group waits in queue "${queueName}": give all pods of the group the same queue, or this one its old queue`
+  return { actions: [], standings: tell(others, 'InvalidGroup', note) }
 }
 
 /**

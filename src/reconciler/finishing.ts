@@ -1,4 +1,4 @@
-import { RETRIABLE_IN_GROUP } from '../names.ts'
+import { GROUP_SERVING, RETRIABLE_IN_GROUP } from '../names.ts'
 import { podCount, type Workload } from '../workload/workload.ts'
 import { isFailed, isSucceeded, isTerminal } from './pod-state.ts'
 import type { Unit } from './unit.ts'
@@ -11,7 +11,7 @@ export interface Outcome {
 /**
  * Whether the unit has come to its end, and how. A group ends when all its pods have succeeded, or when every
  * pod is terminal and one of them says that failures are not to be retried. Kueue calls both a success; a group
- * in which a pod failed for good did not succeed.
+ * in which a pod failed for good did not succeed. A group that serves has no end: its pods come and go.
  */
 export function outcomeOf(unit: Unit, workload: Workload): Outcome | undefined {
   return unit.kind === 'single' ? singleOutcome(unit) : groupOutcome(unit, workload)
@@ -24,6 +24,7 @@ function singleOutcome({ pods: [pod] }: Unit): Outcome | undefined {
 }
 
 function groupOutcome({ pods }: Unit, workload: Workload): Outcome | undefined {
+  if (pods.some(pod => pod.metadata.annotations?.[GROUP_SERVING] === 'true')) return undefined
   const total = podCount(workload)
   const succeeded = pods.filter(isSucceeded).length
   const message = `Pods succeeded: ${succeeded}/${total}.`

@@ -72,6 +72,12 @@ async function send(action: Action, api: KubeApi, memory: Memory): Promise<Resul
       memory.workload(await patchWorkload(api, action.workload, { type: 'merge', body: { metadata } }))
       return DONE
     }
+    case 'SetQueue': {
+      const { queueName, resourceVersion } = action
+      const body = { metadata: { uid: action.workload.uid, resourceVersion }, spec: { queueName } }
+      memory.workload(await patchWorkload(api, action.workload, { type: 'merge', body }))
+      return DONE
+    }
     case 'SetStatus': {
       const { status, resourceVersion } = action
       const body = { metadata: { uid: action.workload.uid, resourceVersion }, status }

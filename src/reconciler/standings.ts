@@ -41,12 +41,17 @@ export class Standings {
       this.#count(told?.reason, -1)
       this.#count(reason, 1)
       this.#told.set(uidOf(pod), { reason, note })
-      const isOldNews = told === undefined && since !== undefined && Date.parse(since) < this.#leadingSince
-      if (isOldNews) continue
+      if (told === undefined && this.#isOldNews(pod, since)) continue
       const { namespace, name = '', uid = '' } = pod.metadata
       const regarding = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }
       this.#events.record({ regarding, type: eventType(reason), reason, action: 'Queue', note })
     }
+  }
+
+  /** Whoever led then wrote it down, and told the pods that were there. */
+  #isOldNews({ metadata: { creationTimestamp } }: Pod, since: string | undefined): boolean {
+    if (since === undefined || (creationTimestamp ?? '') > since) return false
+    return Date.parse(since) < this.#leadingSince
   }
 
   forget(pod: Pod): void {

@@ -21,5 +21,6 @@ export const CORPUS: readonly { readonly seed: number; readonly bug: string }[] 
     bug: 'a group that was submitted again under its old name lost its finalizers to its finished predecessor',
   },
   { seed: 179, bug: 'the same, with lost answers' },
+  { seed: 395, bug: 'a pod that joined a group between two leaders was never told why it waits' },
   { seed: 155, bug: 'a succeeded member kept its group, and so its deleted namespace, for ever' },
 ]

@@ -1,4 +1,5 @@
 import type { Configuration, QueueConfiguration } from '../../config/configuration.ts'
+import { QUEUE_NAME } from '../../names.ts'
 import { type Action, targetOf } from '../../reconciler/actions.ts'
 import type { Reason } from '../../reconciler/reasons.ts'
 import {
@@ -9,7 +10,7 @@ import {
   type Workload,
   withConditions,
 } from '../../workload/workload.ts'
-import { type Entry, Ledger } from './ledger.ts'
+import { type Entry, Ledger, NO_QUEUE } from './ledger.ts'
 import { type Amounts, add, amounts, show } from './requests.ts'
 
 const SHOWN = 3
@@ -41,6 +42,7 @@ export class BuiltinEngine {
     const actions: Action[] = this.#ledger
       .unreadable(queue)
       .flatMap(entry => wait(entry, 'InvalidGroup', `its requests cannot be read: ${entry.problem}`, now))
+    if (queue === '') return [...actions, ...this.#ledger.untold(queue).flatMap(entry => waitForQueue(entry, now))]
     const settled = new Set<string>()
     const admitted: Entry[] = []
     for (const entry of this.#ledger.pending(queue)) {
@@ -62,6 +64,10 @@ export class BuiltinEngine {
     }
     return actions
   }
+}
+
+function waitForQueue(entry: Entry, now: string): readonly Action[] {
+  return wait(entry, 'WaitingForAdmission', `${NO_QUEUE}: set the label ${QUEUE_NAME} on its pods`, now)
 }
 
 /** What was true when it came stays true: else every admission would rewrite the message of everybody behind. */

@@ -27,6 +27,8 @@ interface Queue {
 
 /** What the engine says to those who wait. Anything else, or nothing, is what somebody said before their turn came. */
 const TOLD: ReadonlySet<string | undefined> = new Set<Reason>(['OverQueueLimits', 'WaitingForAdmission'])
+/** How the message for a Workload begins whose pods name no queue. */
+export const NO_QUEUE = 'has no queue'
 
 /**
  * Who waits and who holds what in every queue, kept up to date Workload by Workload, so that an event costs the
@@ -53,7 +55,7 @@ export class Ledger {
       queue.holding.splice(position(queue.holding, entry), 0, entry)
     } else {
       queue.pending.splice(position(queue.pending, entry), 0, entry)
-      if (!TOLD.has(condition(workload, 'QuotaReserved')?.reason)) queue.untold.add(key)
+      if (!isTold(entry)) queue.untold.add(key)
     }
     return [...new Set([...touched, entry.queue])]
   }
@@ -113,6 +115,14 @@ export class Ledger {
     this.#queues.set(name, queue)
     return queue
   }
+}
+
+/** What was said in another queue does not count in this one. */
+function isTold({ workload, queue }: Entry): boolean {
+  const { reason, message = '' } = condition(workload, 'QuotaReserved') ?? {}
+  if (!TOLD.has(reason)) return false
+  if (queue === '') return message.startsWith(NO_QUEUE)
+  return [';', ':'].some(end => message.includes(`in queue ${queue}${end}`))
 }
 
 /** A template can hold anything: the API server does not check what is inside it. */

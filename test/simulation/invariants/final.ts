@@ -1,7 +1,8 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import type { Pod } from '../../../src/kube/objects.ts'
-import { NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import { EVENTS, NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
 import { MANAGED } from '../../../src/names.ts'
+import { REASONS } from '../../../src/reconciler/reasons.ts'
 import { RESOURCE_IN_USE, type Workload } from '../../../src/workload/workload.ts'
 import {
   asPod,
@@ -33,7 +34,14 @@ import { type TrueUnit, unitsOf } from './units.ts'
 export function unfinished(server: ModelServer, queues: readonly QueueConfiguration[]): readonly string[] {
   const units = unitsOf(server)
   return [
-    ...units.flatMap(unit => [...leftPods(unit), ...undecided(unit), ...unlifted(unit), ...unended(unit)]),
+    ...units.flatMap(unit => [
+      ...leftPods(unit),
+      ...undecided(unit),
+      ...unmoved(unit),
+      ...unlifted(unit),
+      ...unended(unit),
+      ...untold(unit, server),
+    ]),
     ...leftWorkloads(server, units),
     ...unadmitted(server, queues),
     ...server
@@ -74,6 +82,25 @@ function undecided({ name, pods, workload }: TrueUnit): readonly string[] {
   const size = declaredSize(first)
   if (sizes.size !== 1 || queues.size !== 1 || size === undefined || alive.length < size) return []
   return [`group ${name} is complete and has no Workload`]
+}
+
+/** A unit that waits does so in the queue that its pods name. */
+function unmoved({ name, pods, workload }: TrueUnit): readonly string[] {
+  if (workload === undefined || !waits(workload)) return []
+  const queues = new Set(pods.filter(pod => isGated(pod) && !isDeleting(pod)).map(queueOf))
+  const [queue] = queues
+  if (queues.size !== 1 || queue === workload.spec.queueName) return []
+  return [`unit ${name} asks for queue ${queue} and waits in ${workload.spec.queueName}`]
+}
+
+/** No silent stall: whoever waits has an Event, or its Workload a condition, with one of the reasons. */
+function untold({ pods, workload }: TrueUnit, server: ModelServer): readonly string[] {
+  const said = workload?.status?.conditions?.some(({ reason }) => REASONS.some(known => known === reason)) ?? false
+  if (said) return []
+  const told = new Set(server.all(EVENTS).map(event => (event as { regarding?: { uid?: string } }).regarding?.uid))
+  return pods
+    .filter(pod => isGated(pod) && !isDeleting(pod) && !told.has(pod.metadata.uid))
+    .map(pod => `${label(pod)} waits and nobody says why`)
 }
 
 /** In an admitted unit nobody waits for a place that is free, and nobody who has none is kept waiting. */

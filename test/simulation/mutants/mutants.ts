@@ -92,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: LOOP,
     find: "return settled ? 'done' : 'retry'",
     replace: "return 'done'",
-    seed: 720,
+    seed: 340,
   },
   {
     name: 'lifts before the group is complete',

@@ -17,6 +17,10 @@ function queued(
   return workloadOf([managedPod({ name, cpu, version: String(order) })], conditions)
 }
 
+function inQueue(workload: Workload, queueName: string): Workload {
+  return { ...workload, spec: { ...workload.spec, queueName } }
+}
+
 /** `name: Admitted` or `name: reason`, for each status that the engine wants written. */
 function verdicts(actions: readonly Action[]): readonly string[] {
   return actions.map(action => {
@@ -42,6 +46,26 @@ describe('the built-in engine', () => {
       /^waits in queue team-a: when it came, 1 workload was before it, first of all ml\/pod-c-/,
     )
     expect(messages[4]).toMatch(/when it came, 2 workloads were before it, first of all ml\/pod-c-/)
+  })
+
+  it('admits nothing that names no queue, and says what to do', () => {
+    const engine = new BuiltinEngine([])
+    engine.observe(inQueue(queued('a', 1), ''), false)
+    const actions = engine.decide('', NOW)
+    expect(verdicts(actions)).toEqual(['a: WaitingForAdmission'])
+    expect(messageOf(actions[0])).toBe('has no queue: set the label kueue.x-k8s.io/queue-name on its pods')
+  })
+
+  it('tells a Workload that comes from another queue anew', () => {
+    const engine = new BuiltinEngine([{ name: 'team-b', limits: { pods: 0 } }])
+    const said = (queue: string) => ({
+      ...holds('QuotaReserved', 'WaitingForAdmission', `waits in queue ${queue}: when it came, ...`),
+      status: 'False' as const,
+    })
+    engine.observe(inQueue(queued('head', 1), 'team-b'), false)
+    engine.observe(inQueue(queued('moved', 2, '1', [said('team-a')]), 'team-b'), false)
+    engine.observe(inQueue(queued('there', 3, '1', [said('team-b')]), 'team-b'), false)
+    expect(verdicts(engine.decide('team-b', NOW))).toEqual(['head: OverQueueLimits', 'moved: WaitingForAdmission'])
   })
 
   it('names the first three who hold a queue, and counts the others', () => {

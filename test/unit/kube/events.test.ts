@@ -149,6 +149,26 @@ describe('the event recorder', () => {
     expect(api.objects.size).toBe(1)
   })
 
+  it('loses nothing while the server is away, and takes no place from others while it waits', async () => {
+    let busy = 0
+    const turn: EventRecorderOptions['turn'] = async call => {
+      busy++
+      return await call().finally(() => busy--)
+    }
+    const { api, clock, recorder } = createRecorder(new MemoryApi(), { turn })
+    let away = true
+    api.before = async () => {
+      if (away) throw new Error('connection refused')
+    }
+    for (let index = 0; index < 5; index++) recorder.record(input({}, `pod-${index}`))
+    await clock.advance(120_000)
+    expect(api.objects.size).toBe(0)
+    expect(busy).toBe(0)
+    away = false
+    await clock.advance(5_000)
+    expect(api.objects.size).toBe(5)
+  })
+
   it('does not send news of an object that is gone, but does send warnings', async () => {
     const { api, clock, recorder } = createRecorder()
     recorder.record(input())
@@ -184,15 +204,15 @@ describe('the event recorder', () => {
     }
     recorder.record(input())
     await clock.advance(1_900)
-    expect(outcomes).toEqual([])
+    expect(outcomes).toEqual(['retried'])
     await clock.advance(200)
-    expect(outcomes).toEqual(['sent'])
+    expect(outcomes).toEqual(['retried', 'sent'])
     answers = [new ApiError(403, 'Forbidden', 'namespace is being terminated')]
     recorder.record(input({ note: 'other' }))
     await clock.advance(0)
     recorder.record(input({ note: 'other' }))
     await clock.advance(0)
-    expect(outcomes).toEqual(['sent', 'failed', 'sent'])
+    expect(outcomes).toEqual(['retried', 'sent', 'failed', 'sent'])
     expect(log.lines).toHaveLength(1)
   })
 

@@ -7,6 +7,7 @@ import {
   GROUP_ROLE,
   GROUP_ROLE_COUNT,
   GROUP_ROLES,
+  GROUP_SERVING,
   GROUP_SETS,
   LOCAL_QUEUE_LABEL,
   MANAGED,
@@ -230,6 +231,36 @@ describe('a group', () => {
   it('is lifted together once it is admitted', () => {
     const pods = gang(3)
     expect(kinds(group(pods, workloadOf(pods, ADMITTED)))).toEqual(['LiftGate', 'LiftGate', 'LiftGate'])
+  })
+
+  it('moves to another queue when all its pods name it, and no sooner', () => {
+    const waiting = [{ ...holds('QuotaReserved', 'OverQueueLimits'), status: 'False' as const }]
+    const workload = workloadOf(gang(3), waiting)
+    const moved = gang(3, { queue: 'team-b' })
+    expect(decide(group(moved, workload), NOW).actions).toEqual([
+      {
+        kind: 'SetQueue',
+        workload: { namespace: 'ml', name: 'gang', uid: 'uid-gang' },
+        resourceVersion: '200',
+        queueName: 'team-b',
+      },
+    ])
+    const [one, ...others] = gang(3)
+    const halfway = group([member(0, { queue: 'team-b' }), ...others], workload)
+    expect(kinds(halfway)).toEqual([])
+    expect(reasons(halfway)).toEqual([`${one?.metadata.name}: InvalidGroup`])
+  })
+
+  it('stays in its queue once quota is reserved', () => {
+    const moved = gang(3, { queue: 'team-b' })
+    expect(kinds(group(moved, workloadOf(gang(3), [holds('QuotaReserved')])))).toEqual([])
+  })
+
+  it('never finishes when it serves', () => {
+    const done = (marks: PodOptions) => [0, 1, 2].map(index => running(index, { phase: 'Succeeded', ...marks }))
+    const serving = { annotations: { [GROUP_SERVING]: 'true' } }
+    expect(kinds(group(done({}), workloadOf(gang(3), ADMITTED)))).toEqual(['SetStatus'])
+    expect(kinds(group(done(serving), workloadOf(gang(3), ADMITTED)))).toEqual([])
   })
 
   it('is let go altogether when all of it is deleted, though a part of it had succeeded', () => {

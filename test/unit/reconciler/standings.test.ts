@@ -42,6 +42,14 @@ describe('standings', () => {
     expect(told.map(({ note }) => note)).toEqual(['now first in the queue'])
   })
 
+  it('tell a pod that came later what began before we led', () => {
+    const { standings, told } = create()
+    standings.lead(Date.parse('2026-11-16T10:00:00Z'))
+    const later = { ...pod, metadata: { ...pod.metadata, creationTimestamp: '2026-11-16T09:59:58Z' } }
+    standings.tell([waits({ pod: later, since: '2026-11-16T09:59:57Z' })])
+    expect(told).toHaveLength(1)
+  })
+
   it('tell what began in the second in which we began to lead', () => {
     const { standings, told } = create()
     standings.lead(Date.parse('2026-11-16T10:00:00.700Z'))
