@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/{unit,server,simulation,conformance}/**/*.test.ts'],
     testTimeout: 20_000,
+    // By default one core is left idle, which on a machine with two is half of it.
+    maxWorkers: '100%',
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'test-results/main.json' }]] : ['default'],
   },
 })
