@@ -95,15 +95,17 @@ async function singles(): Promise<void> {
   const ratios: number[] = []
   const rates: number[] = []
   for (let round = 0; round < sizes.rounds; round++) {
-    const rawRate = sizes.singles / (await rawLiftSeconds(api, 'raw', sizes.singles))
+    const rawBefore = await rawLiftSeconds(api, 'raw', sizes.singles)
     const started = performance.now()
     const lifted = untilLifted(api, 'bench', sizes.singles, name => name.startsWith(`single-${round}-`))
     await createPods(api, sizes.singles, index => queuedPod({ namespace: 'bench', name: `single-${round}-${index}` }))
     await lifted
     const rate = sizes.singles / ((performance.now() - started) / 1000)
-    rates.push(rate)
-    ratios.push(rate / rawRate)
     await deletePods(api, 'bench')
+    // Before and after: on a machine that others use, too, the limit itself moves within a minute.
+    const raw = (rawBefore + (await rawLiftSeconds(api, 'raw', sizes.singles))) / 2
+    rates.push(rate)
+    ratios.push((rate * raw) / sizes.singles)
   }
   const what = `${sizes.singles} single pods, first create to last lift, of the raw rate`
   report(what, median(ratios), GOALS.singles, 'at least', `${median(rates).toFixed(0)} pods/s`)
