@@ -38,12 +38,15 @@ export async function untilLifted(
 ): Promise<void> {
   const lifted = new Set<string>()
   const stop = new AbortController()
-  for await (const event of api.watch<Pod>(PODS, { namespace }, stop.signal)) {
-    if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
-    if (!ours(event.object.metadata.name ?? '')) continue
-    if (event.object.spec.schedulingGates?.some(gate => gate.name === by)) continue
-    lifted.add(event.object.metadata.uid ?? '')
-    if (lifted.size >= count) return stop.abort()
+  // The API server closes the watch of a reader that is too slow for it; the next one begins with all that is there.
+  for (let tries = 0; tries < 20; tries++) {
+    for await (const event of api.watch<Pod>(PODS, { namespace }, stop.signal)) {
+      if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
+      if (!ours(event.object.metadata.name ?? '')) continue
+      if (event.object.spec.schedulingGates?.some(gate => gate.name === by)) continue
+      lifted.add(event.object.metadata.uid ?? '')
+      if (lifted.size >= count) return stop.abort()
+    }
   }
   throw new Error(`the watch ended with ${lifted.size} of ${count} lifted`)
 }

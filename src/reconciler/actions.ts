@@ -48,3 +48,12 @@ export function targetOf(object: { readonly metadata: { namespace?: string; name
   const { namespace = '', name = '', uid = '' } = object.metadata
   return { namespace, name, uid }
 }
+
+/** What the action is about, for the log. */
+export function subjectOf(action: Action): { namespace?: string; name?: string } {
+  if (action.kind === 'CreateWorkload') {
+    return { namespace: action.workload.metadata.namespace, name: action.workload.metadata.name }
+  }
+  const { namespace, name } = 'pod' in action ? action.pod : action.workload
+  return { namespace, name }
+}

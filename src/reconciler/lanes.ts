@@ -1,3 +1,5 @@
+import type { Action } from './actions.ts'
+
 /** Lower goes first. People wait for a lift or a deletion; nobody waits for the books to be closed, or for an Event. */
 export type Lane = 0 | 1 | 2 | 3
 
@@ -34,4 +36,9 @@ export class Lanes {
     if (next === undefined) this.#running -= 1
     else next()
   }
+}
+
+export function laneOf({ kind }: Action): Lane {
+  if (kind === 'LiftGate' || kind === 'RemoveFinalizer') return 0
+  return kind === 'ReleaseWorkload' || kind === 'AddOwners' ? 2 : 1
 }

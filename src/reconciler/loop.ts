@@ -10,14 +10,23 @@ import { PODS, WORKLOADS } from '../kube/resources.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
 import { MANAGED } from '../names.ts'
 import type { Workload } from '../workload/workload.ts'
-import type { Action } from './actions.ts'
+import { type Action, subjectOf } from './actions.ts'
 import { decide } from './decide.ts'
 import { keptPod, keptWorkload } from './kept.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import { type Lanes, laneOf } from './lanes.ts'
 import { type Memory, perform, type Result } from './perform.ts'
 import { byAge, isGated } from './pod-state.ts'
 import { Standings } from './standings.ts'
-import { parseUnitKey, type Unit, unitKeyOf, unitKeyOfWorkload, workloadNameOf } from './unit.ts'
+import {
+  isStray,
+  parseStrayKey,
+  parseUnitKey,
+  strayKeyOf,
+  type Unit,
+  unitKeyOf,
+  unitKeyOfWorkload,
+  workloadNameOf,
+} from './unit.ts'
 
 export interface ReconcilerDeps {
   readonly api: KubeApi
@@ -84,6 +93,7 @@ export class Reconciler {
     this.#memory = { pod: pod => this.#pods.offer(pod), workload: workload => this.#workloads.offer(workload) }
     this.#pods.subscribe(({ object, previous, type }) => {
       if (type === 'deleted') this.#standings.forget(object)
+      if (type === 'deleted' && isStray(object)) this.#queue.add(strayKeyOf(object))
       if (previous !== undefined) this.#queue.add(unitKeyOf(previous))
       this.#queue.add(unitKeyOf(object))
     })
@@ -140,13 +150,24 @@ export class Reconciler {
     const started = clock.monotonic()
     const [kind = ''] = key.split('/')
     try {
-      const settled = await (kind === 'queue' ? this.#reconcileQueue(key) : this.#reconcileUnit(key))
+      const settled = await this.#reconcileBy(kind, key)
       metrics.reconciled(kind, 'success', (clock.monotonic() - started) / 1000)
       return settled ? 'done' : 'retry'
     } catch (error) {
       metrics.reconciled(kind, 'error', (clock.monotonic() - started) / 1000)
       throw error
     }
+  }
+
+  #reconcileBy(kind: string, key: string): Promise<boolean> {
+    if (kind === 'queue') return this.#reconcileQueue(key)
+    return kind === 'stray' ? this.#releaseStray(key) : this.#reconcileUnit(key)
+  }
+
+  /** Once: if it is gone by now, or has a successor, there is nothing left to do. */
+  async #releaseStray(key: string): Promise<boolean> {
+    await this.#performAll([{ kind: 'RemoveFinalizer', pod: parseStrayKey(key) }])
+    return true
   }
 
   async #reconcileQueue(key: string): Promise<boolean> {
@@ -186,7 +207,7 @@ export class Reconciler {
       const result = await lanes.run(laneOf(action), () => this.#performIfLeader(action))
       if (result === undefined) return true
       metrics.acted(action.kind, result.kind)
-      log.debug({ action: action.kind, ...subject(action), result: result.kind }, 'acted')
+      log.debug({ action: action.kind, ...subjectOf(action), result: result.kind }, 'acted')
       if (action.kind === 'LiftGate' && result.kind === 'done') this.#lifted(action.admittedAt)
       if (result.kind === 'blocked') this.#blocked(action, result.message)
       return result.kind === 'done'
@@ -221,17 +242,4 @@ export class Reconciler {
   #timestamp(): string {
     return new Date(this.#deps.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
   }
-}
-
-function laneOf({ kind }: Action): Lane {
-  if (kind === 'LiftGate' || kind === 'RemoveFinalizer') return 0
-  return kind === 'ReleaseWorkload' || kind === 'AddOwners' ? 2 : 1
-}
-
-function subject(action: Action): { namespace?: string; name?: string } {
-  if (action.kind === 'CreateWorkload') {
-    return { namespace: action.workload.metadata.namespace, name: action.workload.metadata.name }
-  }
-  const { namespace, name } = 'pod' in action ? action.pod : action.workload
-  return { namespace, name }
 }

@@ -1,7 +1,9 @@
 import type { Pod } from '../kube/objects.ts'
+import { MANAGED } from '../names.ts'
 import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import type { Workload } from '../workload/workload.ts'
+import type { Target } from './actions.ts'
 import { nameOf, uidOf } from './pod-state.ts'
 
 /** What is admitted, lifted and finished as one: a single pod, or all pods of a group. */
@@ -21,6 +23,23 @@ export function unitKeyOf(pod: Pod): string {
   const namespace = pod.metadata.namespace ?? ''
   const group = groupNameOf(pod)
   return group === undefined ? `single/${namespace}/${nameOf(pod)}` : `group/${namespace}/${group}`
+}
+
+/**
+ * A pod that has lost our label and keeps our finalizer: somebody exempt took it from us. Nobody else would ever remove
+ * the finalizer, and the pod could never be deleted. An object that is really gone has a deletion timestamp.
+ */
+export function isStray({ metadata: { deletionTimestamp, finalizers } }: Pod): boolean {
+  return deletionTimestamp == null && (finalizers?.includes(MANAGED) ?? false)
+}
+
+export function strayKeyOf({ metadata: { namespace = '', name = '', uid = '' } }: Pod): string {
+  return `stray/${namespace}/${name}/${uid}`
+}
+
+export function parseStrayKey(key: string): Target {
+  const [, namespace = '', name = '', uid = ''] = key.split('/')
+  return { namespace, name, uid }
 }
 
 export function parseUnitKey(key: string): Pick<Unit, 'kind' | 'namespace' | 'name'> {

@@ -4,6 +4,7 @@ import {
   ADMISSION_GATE,
   CLUSTER_QUEUE_LABEL,
   LOCAL_QUEUE_LABEL,
+  MANAGED,
   PODSET_LABEL,
   WORKLOAD_ANNOTATION,
 } from '../../src/names.ts'
@@ -22,6 +23,7 @@ describe('the reconciler', { timeout: 240_000 }, () => {
   beforeAll(async () => {
     plane = await startControlPlane({ name: 'reconciler', featureGates: 'none' })
     muster = await Muster.install(plane, {
+      guard: { exemptUsers: ['kubernetes-admin'] },
       queues: [
         { name: 'one', limits: { pods: 1 } },
         { name: 'two', limits: { cpu: '200m' } },
@@ -218,6 +220,16 @@ describe('the reconciler', { timeout: 240_000 }, () => {
       Array.from({ length: 50 }, (_, index) => queuedPod({ namespace: 'doomed', name: `p-${index}`, queue: 'closed' })),
     )
     await removed('doomed')
+  })
+
+  it('lets go of a pod whose label somebody exempt takes away', async () => {
+    await plane.createNamespace('stray')
+    await create([queuedPod({ namespace: 'stray', name: 'freed', queue: 'closed' })])
+    await eventually('it waits', async () => (await workloadsIn('stray')).length === 1)
+    await plane.kubectl(['label', 'pod', 'freed', '-n', 'stray', `${MANAGED}-`])
+    await eventually('our finalizer is gone', async () => (await pods('stray'))[0]?.metadata.finalizers === undefined)
+    await plane.kubectl(['delete', 'pod', 'freed', '-n', 'stray', '--timeout=5s'])
+    await removed('stray')
   })
 
   it('lets a namespace go whose group is half done', async () => {
