@@ -8,9 +8,10 @@ import { SERVING_NAMES } from '../src/tls/authority.ts'
 import { loadOrCreate } from '../src/tls/files.ts'
 import { sampleJobReview } from './job-review.ts'
 import { load, quantile } from './load.ts'
+import { cpuMicros, residentMb } from './processes.ts'
 import { type Figures, median, printTable, ratio } from './report.ts'
 import { sampleReview } from './review.ts'
-import { cpuMicros, install, metric, type RunningServer, residentMb, start } from './servers.ts'
+import { install, metric, type RunningServer, start } from './servers.ts'
 
 /** Of the server as it starts; and with the full set of rules at work: an owner in the cache, a group declaration. */
 const GOAL_RATE = 0.8
@@ -75,7 +76,7 @@ async function main(): Promise<void> {
     podValidation,
     jobValidation,
   ]
-  const idle = residentMb(serve)
+  const idle = residentMb(serve.child.pid)
   await measure(rows, bundle)
   printTable(rows, base)
   const growth = await growthPerKilobyte(cached, bundle)
@@ -105,12 +106,12 @@ async function measure(rows: readonly Row[], ca: string): Promise<void> {
   // In turns, so that a machine that gets slower or faster while we measure does so for all of them.
   for (let round = -1; round < rounds; round++) {
     for (const { server, path, body, rate, p99, cpu } of rows) {
-      const before = cpuMicros(server)
+      const before = cpuMicros(server.child.pid)
       const sample = await load({ port: server.port, path, ca }, body, connections, seconds * 1000)
       if (round < 0) continue
       rate.push(sample.requests / sample.seconds)
       p99.push(quantile(sample.latencies, 0.99))
-      cpu.push((cpuMicros(server) - before) / sample.requests)
+      cpu.push((cpuMicros(server.child.pid) - before) / sample.requests)
     }
   }
 }

@@ -49,26 +49,6 @@ export async function install(folder: string): Promise<string> {
   return join(app, 'bin/muster.js')
 }
 
-export function residentMb({ child }: RunningServer): number {
-  const match = /VmRSS:\s+(\d+) kB/.exec(procFile(child, 'status'))
-  return match === null ? Number.NaN : Number(match[1]) / 1024
-}
-
-/** User and system time of all threads so far, in microseconds. The kernel counts in hundredths of a second. */
-export function cpuMicros({ child }: RunningServer): number {
-  const fields = procFile(child, 'stat').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10_000
-}
-
-/** Only Linux has these; elsewhere the columns stay empty. */
-function procFile({ pid }: ChildProcess, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
 export async function metric({ healthPort }: RunningServer, name: string): Promise<number> {
   const text = await (await fetch(`http://localhost:${healthPort}/metrics`)).text()
   const line = text.split('\n').find(candidate => candidate.startsWith(`${name} `))

@@ -14,7 +14,7 @@ export function admitted(unit: Unit, workload: Workload, now: string): Decision 
   const [first] = blocked
   if (first !== undefined && unit.pods.every(is.isGated)) return failedToStart(workload, first.note, now)
   const queue = workload.status?.admission?.clusterQueue ?? workload.spec.queueName
-  const lifted = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
+  const lifted = unit.pods.filter(is.mayRun)
   const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
   return {
     actions: [

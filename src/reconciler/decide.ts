@@ -73,7 +73,7 @@ function withoutWorkload(unit: Unit): Decision {
 
 /** An administrator deleted the Workload: what runs on its admission stops, and only then is its usage given back. */
 function workloadDeleted(unit: Unit, workload: Workload): Decision {
-  const running = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
+  const running = unit.pods.filter(is.mayRun)
   if (isTrue(workload, 'QuotaReserved') && running.length > 0)
     return evict(running, `Workload ${workload.metadata.name} was deleted`)
   return { actions: release(workload), standings: [] }
@@ -88,7 +88,7 @@ function evict(pods: readonly Pod[], note: string): Decision {
 }
 
 function finished(unit: Unit, workload: Workload): Decision {
-  const late = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
+  const late = unit.pods.filter(is.isWaiting)
   // Latecomers keep their finalizer: when the old pods are deleted, and the Workload with them, they begin a new group.
   const done = unit.pods.filter(pod => !late.includes(pod))
   const note = `Workload ${workload.metadata.name} has finished and takes no more pods: delete this pod, or use another group name`
@@ -105,7 +105,7 @@ function waiting(unit: Unit, workload: Workload): Decision {
   if (moved !== undefined) return moved
   const { excess, unknownRole } = seat(unit, workload)
   const settled = new Set([...excess, ...unknownRole])
-  const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod) && !settled.has(pod))
+  const gated = unit.pods.filter(pod => is.isWaiting(pod) && !settled.has(pod))
   const reserved = condition(workload, 'QuotaReserved')
   const reason = REASONS.find(known => known === reserved?.reason) ?? 'WaitingForAdmission'
   return {
@@ -121,7 +121,7 @@ function waiting(unit: Unit, workload: Workload): Decision {
 /** Who waits may change the queue: by the label of the pod, and in a group by the labels of all its pods. */
 function moveQueue(unit: Unit, workload: Workload): Decision | undefined {
   const { queueName } = workload.spec
-  const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
+  const gated = unit.pods.filter(is.isWaiting)
   const others = gated.filter(pod => is.queueOf(pod) !== queueName)
   const [first] = others
   if (first === undefined || isTrue(workload, 'QuotaReserved')) return undefined
@@ -144,8 +144,8 @@ function evicted(unit: Unit, workload: Workload, now: string): Decision {
   const why = off
     ? `Workload ${workload.metadata.name} was deactivated`
     : (condition(workload, 'Evicted')?.message ?? '')
-  const running = unit.pods.filter(pod => !is.isGated(pod) && !is.isTerminal(pod))
-  const gated = unit.pods.filter(pod => is.isGated(pod) && !is.isDeleting(pod))
+  const running = unit.pods.filter(is.mayRun)
+  const gated = unit.pods.filter(is.isWaiting)
   const standings = tell([...running.filter(pod => !is.isDeleting(pod)), ...gated], 'Evicted', why)
   const told: readonly ConditionChange[] = off
     ? [{ type: 'Evicted', status: 'True', reason: 'Deactivated', message: why }]

@@ -2,7 +2,7 @@ import type { Pod } from '../kube/objects.ts'
 import { GROUP_FAST_ADMISSION, GROUP_SETS } from '../names.ts'
 import { roleNameOf } from '../workload/group-plan.ts'
 import type { PodSet, Workload } from '../workload/workload.ts'
-import { isDeleting, isGated, isRunnableOrSucceeded, isTerminal } from './pod-state.ts'
+import { isGated, isRunnableOrSucceeded, isTerminal, isWaiting } from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
 /** A free place and the pod that takes it. */
@@ -34,14 +34,14 @@ export function seat(unit: Unit, workload: Workload): Seating {
   for (const podSet of workload.spec.podSets) {
     const members = unit.pods.filter(pod => plays(unit, pod, podSet))
     const taken = members.filter(pod => !isGated(pod) && isRunnableOrSucceeded(pod)).length
-    const waiting = members.filter(pod => isGated(pod) && !isDeleting(pod) && !isTerminal(pod))
+    const waiting = members.filter(pod => isWaiting(pod) && !isTerminal(pod))
     const free = Math.max(0, podSet.count - taken)
     lift.push(...waiting.slice(0, free).map(pod => ({ pod, podSet })))
     excess.push(...waiting.slice(free))
     vacant += Math.max(0, free - waiting.length)
     for (const member of members) seated.add(member)
   }
-  const unknownRole = unit.pods.filter(pod => !seated.has(pod) && isGated(pod) && !isDeleting(pod))
+  const unknownRole = unit.pods.filter(pod => !seated.has(pod) && isWaiting(pod))
   return { lift, excess, unknownRole, vacant: expectsReplacements(unit) ? vacant : 0 }
 }
 

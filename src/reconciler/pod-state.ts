@@ -9,6 +9,16 @@ export function isGated(pod: Pod): boolean {
   return pod.spec.schedulingGates?.some(gate => gate.name === ADMISSION_GATE) ?? false
 }
 
+/** Behind our gate, and not on its way out. */
+export function isWaiting(pod: Pod): boolean {
+  return isGated(pod) && !isDeleting(pod)
+}
+
+/** Lifted, and not at its end: it runs, or may at any moment. */
+export function mayRun(pod: Pod): boolean {
+  return !isGated(pod) && !isTerminal(pod)
+}
+
 export function foreignGates(pod: Pod): readonly string[] {
   return (pod.spec.schedulingGates ?? []).map(gate => gate.name).filter(name => name !== ADMISSION_GATE)
 }

@@ -1,5 +1,4 @@
 import type { Configuration, QueueConfiguration } from '../../config/configuration.ts'
-import { QUEUE_NAME } from '../../names.ts'
 import { type Action, targetOf } from '../../reconciler/actions.ts'
 import type { Reason } from '../../reconciler/reasons.ts'
 import {
@@ -10,10 +9,9 @@ import {
   type Workload,
   withConditions,
 } from '../../workload/workload.ts'
-import { type Entry, Ledger, NO_QUEUE } from './ledger.ts'
-import { type Amounts, add, amounts, show } from './requests.ts'
-
-const SHOWN = 3
+import { type Entry, Ledger } from './ledger.ts'
+import { behind, first, heldBy, NO_QUEUE, shortfall } from './messages.ts'
+import { type Amounts, add, amounts } from './requests.ts'
 
 /**
  * The built-in engine: first in, first out per queue. A Workload is admitted when all before it in its queue are
@@ -42,19 +40,23 @@ export class BuiltinEngine {
     const actions: Action[] = this.#ledger
       .unreadable(queue)
       .flatMap(entry => wait(entry, 'InvalidGroup', `its requests cannot be read: ${entry.problem}`, now))
-    if (queue === '') return [...actions, ...this.#ledger.untold(queue).flatMap(entry => waitForQueue(entry, now))]
+    if (queue === '')
+      return [
+        ...actions,
+        ...this.#ledger.untold(queue).flatMap(entry => wait(entry, 'WaitingForAdmission', NO_QUEUE, now)),
+      ]
     const settled = new Set<string>()
     const admitted: Entry[] = []
     for (const entry of this.#ledger.pending(queue)) {
       settled.add(entry.key)
       const missing = shortfall(usage, entry.requests, limits)
       if (missing.length > 0) {
-        const why = [`first in queue ${queue}`, ...missing, ...heldBy(this.#ledger.holding(queue), admitted)]
+        const why = [first(queue), ...missing, ...heldBy(this.#ledger.holding(queue), admitted)]
         actions.push(...wait(entry, 'OverQueueLimits', why.join('; '), now))
         for (const other of this.#ledger.untold(queue)) {
           if (settled.has(other.key)) continue
           const before = this.#ledger.before(other) - admitted.length
-          actions.push(...wait(other, 'WaitingForAdmission', behind(entry, queue, before), now))
+          actions.push(...wait(other, 'WaitingForAdmission', behind(entry.key, queue, before), now))
         }
         break
       }
@@ -64,39 +66,6 @@ export class BuiltinEngine {
     }
     return actions
   }
-}
-
-function waitForQueue(entry: Entry, now: string): readonly Action[] {
-  return wait(entry, 'WaitingForAdmission', `${NO_QUEUE}: set the label ${QUEUE_NAME} on its pods`, now)
-}
-
-/** What was true when it came stays true: else every admission would rewrite the message of everybody behind. */
-function behind(first: Entry, queue: string, before: number): string {
-  const were = before === 1 ? '1 workload was' : `${before} workloads were`
-  return `waits in queue ${queue}: when it came, ${were} before it, first of all ${first.key}`
-}
-
-/** The first few by name: a message is for people, and the rest can be listed. */
-function heldBy(before: readonly Entry[], now: readonly Entry[]): readonly string[] {
-  const total = before.length + now.length
-  if (total === 0) return []
-  const shown = [...before.slice(0, SHOWN), ...now].slice(0, SHOWN).map(({ key }) => key)
-  const more = total - SHOWN
-  return [`the queue is held by ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
-}
-
-/** What keeps the request from fitting, in words; empty when it fits. */
-function shortfall(usage: Amounts, requests: Amounts, limits: Amounts): readonly string[] {
-  const missing: string[] = []
-  for (const [name, limit] of limits) {
-    const wanted = requests.get(name) ?? 0n
-    const used = usage.get(name) ?? 0n
-    if (wanted === 0n || used + wanted <= limit) continue
-    const [asks, free] = [show(wanted), show(limit > used ? limit - used : 0n)]
-    const never = wanted > limit ? ', which it can never hold: delete the workload or raise the limit' : ''
-    missing.push(`asks for ${asks} ${name}, ${free} of ${show(limit)} free${never}`)
-  }
-  return missing
 }
 
 /** Where the pods of the queue may run. It becomes part of the admission: a later change does not move them. */

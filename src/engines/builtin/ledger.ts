@@ -1,5 +1,6 @@
 import type { Reason } from '../../reconciler/reasons.ts'
 import { condition, isTrue, QUEUE_ORDER, type Workload } from '../../workload/workload.ts'
+import { isSaidIn } from './messages.ts'
 import { type Amounts, add, subtract, workloadRequests } from './requests.ts'
 
 /** A Workload as its queue sees it. */
@@ -27,8 +28,6 @@ interface Queue {
 
 /** What the engine says to those who wait. Anything else, or nothing, is what somebody said before their turn came. */
 const TOLD: ReadonlySet<string | undefined> = new Set<Reason>(['OverQueueLimits', 'WaitingForAdmission'])
-/** How the message for a Workload begins whose pods name no queue. */
-export const NO_QUEUE = 'has no queue'
 
 /**
  * Who waits and who holds what in every queue, kept up to date Workload by Workload, so that an event costs the
@@ -120,9 +119,7 @@ export class Ledger {
 /** What was said in another queue does not count in this one. */
 function isTold({ workload, queue }: Entry): boolean {
   const { reason, message = '' } = condition(workload, 'QuotaReserved') ?? {}
-  if (!TOLD.has(reason)) return false
-  if (queue === '') return message.startsWith(NO_QUEUE)
-  return [';', ':'].some(end => message.includes(`in queue ${queue}${end}`))
+  return TOLD.has(reason) && isSaidIn(queue, message)
 }
 
 /** A template can hold anything: the API server does not check what is inside it. */

@@ -22,8 +22,7 @@ export interface GroupOptions {
  * does with `minCount`, does not change the template.
  */
 export function podGroupFrom(workload: Workload, template: PodGroupTemplate, options: GroupOptions): PodGroup {
-  const { schedulingPolicy, schedulingConstraints, disruptionMode, resourceClaims, priorityClassName, priority } =
-    template
+  const { schedulingPolicy, resourceClaims } = template
   const isPresent = resourceClaims !== undefined && resourceClaims.length > 0
   return structuredClone({
     apiVersion: SCHEDULING_BETA,
@@ -32,11 +31,8 @@ export function podGroupFrom(workload: Workload, template: PodGroupTemplate, opt
     spec: {
       ...reference(workload, template.name, options.parent),
       schedulingPolicy,
-      ...(schedulingConstraints === undefined ? {} : { schedulingConstraints }),
-      ...(disruptionMode === undefined ? {} : { disruptionMode }),
+      ...wishes(template),
       ...(isPresent ? { resourceClaims } : {}),
-      ...(priorityClassName === undefined ? {} : { priorityClassName }),
-      ...(priority === undefined ? {} : { priority }),
     },
   })
 }
@@ -46,20 +42,27 @@ export function compositePodGroupFrom(
   template: CompositePodGroupTemplate,
   options: GroupOptions,
 ): CompositePodGroup {
-  const { schedulingPolicy, schedulingConstraints, disruptionMode, priorityClassName, priority } = template
   return structuredClone({
     apiVersion: SCHEDULING_ALPHA,
     kind: 'CompositePodGroup',
     metadata: metadataFor(workload, options),
     spec: {
       ...reference(workload, template.name, options.parent),
-      schedulingPolicy,
-      ...(schedulingConstraints === undefined ? {} : { schedulingConstraints }),
-      ...(disruptionMode === undefined ? {} : { disruptionMode }),
-      ...(priorityClassName === undefined ? {} : { priorityClassName }),
-      ...(priority === undefined ? {} : { priority }),
+      schedulingPolicy: template.schedulingPolicy,
+      ...wishes(template),
     },
   })
+}
+
+/** What a group and a group of groups may ask for alike, as far as the template does. */
+function wishes<T extends PodGroupTemplate | CompositePodGroupTemplate>(template: T) {
+  const { schedulingConstraints, disruptionMode, priorityClassName, priority } = template
+  return {
+    ...(schedulingConstraints === undefined ? {} : { schedulingConstraints }),
+    ...(disruptionMode === undefined ? {} : { disruptionMode }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
+    ...(priority === undefined ? {} : { priority }),
+  }
 }
 
 function metadataFor({ metadata: { namespace } }: Workload, { name, owners = [] }: GroupOptions): NamedMeta {

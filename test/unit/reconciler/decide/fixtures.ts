@@ -1,0 +1,46 @@
+import type { Pod } from '../../../../src/kube/objects.ts'
+import { decide } from '../../../../src/reconciler/decide.ts'
+import type { Unit } from '../../../../src/reconciler/unit.ts'
+import type { PodSetUpdate, Workload } from '../../../../src/workload/workload.ts'
+import { managedPod, type PodOptions } from '../../../support/pods.ts'
+
+export const NOW = '2026-11-16T10:10:00Z'
+
+export const single = (pod: Pod | undefined, workload?: Workload, orphans: readonly Workload[] = []): Unit => ({
+  kind: 'single',
+  namespace: 'ml',
+  name: pod?.metadata.name ?? 'train',
+  pods: pod === undefined ? [] : [pod],
+  workload,
+  orphans,
+})
+
+export const group = (pods: readonly Pod[], workload?: Workload): Unit => ({
+  kind: 'group',
+  namespace: 'ml',
+  name: 'gang',
+  pods,
+  workload,
+  orphans: [],
+})
+
+export const member = (index: number, options: PodOptions = {}): Pod =>
+  managedPod({ name: `gang-${index}`, group: 'gang', count: 3, version: String(100 + index), ...options })
+export const gang = (size: number, options: PodOptions = {}) =>
+  Array.from({ length: size }, (_, i) => member(i, options))
+export const running = (index: number, options: PodOptions = {}) =>
+  member(index, { gates: [], phase: 'Running', nodeName: 'node-1', ...options })
+
+export const withNodeSelector = (pod: Pod, nodeSelector: Readonly<Record<string, string>>): Pod => ({
+  ...pod,
+  spec: { ...pod.spec, nodeSelector },
+})
+/** Admitted to run where `place` says, all podSets alike. */
+export const placed = (workload: Workload, place: PodSetUpdate): Workload => {
+  const podSetAssignments = workload.spec.podSets.map(({ name, count }) => ({ name, count, ...place }))
+  return { ...workload, status: { ...workload.status, admission: { clusterQueue: 'team-a', podSetAssignments } } }
+}
+
+export const kinds = (unit: Unit) => decide(unit, NOW).actions.map(action => action.kind)
+export const reasons = (unit: Unit) =>
+  decide(unit, NOW).standings.map(({ pod, reason }) => `${pod.metadata.name}: ${reason}`)
