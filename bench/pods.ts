@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KubeClient } from '../src/kube/client.ts'
-import type { Pod } from '../src/kube/objects.ts'
-import { PODS } from '../src/kube/resources.ts'
-import { ADMISSION_GATE } from '../src/names.ts'
+import type { KubeClient } from '../src/kube/client/client.ts'
+import { ADMISSION_GATE } from '../src/kube/vocabulary/names.ts'
+import type { Pod } from '../src/kube/vocabulary/objects.ts'
+import { PODS } from '../src/kube/vocabulary/resources.ts'
 import { queuedPod } from '../test/cluster/support/manifests.ts'
 
 /** As many connections as Muster has. */

@@ -1,4 +1,4 @@
-import { quoted } from '../json-text.ts'
+import { quoted } from '../kube/vocabulary/json-text.ts'
 import { causeReason, describe, fieldOf, MAX_ERRORS } from '../validation/field-error.ts'
 import { checkPatch, type PatchOperation } from './patch.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'

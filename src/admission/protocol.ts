@@ -1,5 +1,5 @@
+import { MAX_DEPTH, MAX_NESTS } from '../documents/limits.ts'
 import { createEnvelopeCheck } from './envelope.ts'
-import { MAX_DEPTH, MAX_NESTS } from './limits.ts'
 import type { AdmissionReview } from './review.ts'
 
 /** A body that is no AdmissionReview: the HTTP status and one sentence for the person who reads the logs. */

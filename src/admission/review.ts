@@ -1,4 +1,4 @@
-import type { KubeObject } from '../kube/objects.ts'
+import type { KubeObject } from '../kube/vocabulary/objects.ts'
 
 export interface GroupVersionKind {
   readonly group: string

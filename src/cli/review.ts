@@ -1,7 +1,7 @@
 import type { UserInfo } from '../admission/review.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../config/configuration.ts'
+import { formatUnreadable, type Unreadable } from '../documents/place.ts'
 import { FORMATS, formatReport } from '../review/format.ts'
-import { formatUnreadable, type Unreadable } from '../review/place.ts'
 import type { Report } from '../review/report.ts'
 import { reviewFiles } from '../review/review.ts'
 import { STAGES } from '../review/stages.ts'

@@ -1,8 +1,8 @@
-import { ApiError, type KubeApi } from '../kube/api.ts'
-import type { Clock } from '../kube/clock.ts'
-import { type Credentials, inClusterCredentials, kubeconfigCredentials } from '../kube/credentials.ts'
-import type { KubeObject } from '../kube/objects.ts'
-import { SELF_SUBJECT_REVIEWS } from '../kube/resources.ts'
+import { type Credentials, inClusterCredentials, kubeconfigCredentials } from '../kube/client/credentials.ts'
+import { ApiError, type KubeApi } from '../kube/vocabulary/api.ts'
+import type { Clock } from '../kube/vocabulary/clock.ts'
+import type { KubeObject } from '../kube/vocabulary/objects.ts'
+import { SELF_SUBJECT_REVIEWS } from '../kube/vocabulary/resources.ts'
 
 /**
  * The cluster this process is meant to serve: the one a flag names, or the one it runs in. `KUBECONFIG` and the

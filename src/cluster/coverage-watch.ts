@@ -1,6 +1,6 @@
-import type { Clock } from '../kube/clock.ts'
-import type { Log } from '../kube/log.ts'
-import type { ReadinessCheck } from '../server/health-app.ts'
+import type { Clock } from '../kube/vocabulary/clock.ts'
+import type { Log } from '../kube/vocabulary/log.ts'
+import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
 import { type CoverageFacts, compareCoverage, type Finding } from './coverage.ts'
 
 export interface CoverageWatchDeps {

@@ -1,29 +1,8 @@
 import type { Configuration } from '../config/configuration.ts'
-import type { KubeObject, LabelSelector, StringMap } from '../kube/objects.ts'
-import { matchesSelector } from '../kube/selectors.ts'
-import { MANAGED, OFFLINE_IDENTITY, QUEUE_NAME, WEBHOOK_CONFIGURATION } from '../names.ts'
-
-export interface InstalledWebhook {
-  readonly name: string
-  readonly clientConfig: {
-    readonly caBundle?: string
-    readonly url?: string
-    readonly service?: { readonly path?: string }
-  }
-  readonly rules?: readonly {
-    readonly apiGroups?: readonly string[]
-    readonly resources?: readonly string[]
-    readonly operations?: readonly string[]
-  }[]
-  readonly failurePolicy?: string
-  readonly namespaceSelector?: LabelSelector | null
-  readonly objectSelector?: LabelSelector | null
-  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[]
-}
-
-export interface InstalledConfiguration extends KubeObject {
-  readonly webhooks?: readonly InstalledWebhook[]
-}
+import { MANAGED, OFFLINE_IDENTITY, QUEUE_NAME, WEBHOOK_CONFIGURATION } from '../kube/vocabulary/names.ts'
+import type { LabelSelector, StringMap } from '../kube/vocabulary/objects.ts'
+import { matchesSelector } from '../kube/vocabulary/selectors.ts'
+import type { InstalledConfiguration, InstalledWebhook } from '../kube/vocabulary/webhook-configurations.ts'
 
 /**
  * - `slips`: pods that Muster's configuration wants queued and that the API server does not send.

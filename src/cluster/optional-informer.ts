@@ -1,6 +1,6 @@
-import { ApiError } from '../kube/api.ts'
-import { Informer, type InformerOptions } from '../kube/informer.ts'
-import type { KubeObject } from '../kube/objects.ts'
+import { Informer, type InformerOptions } from '../kube/cache/informer.ts'
+import { ApiError } from '../kube/vocabulary/api.ts'
+import type { KubeObject } from '../kube/vocabulary/objects.ts'
 
 /** How soon a CRD that was installed after us is noticed. */
 const LOOK_AGAIN_MS = 30_000

@@ -1,5 +1,5 @@
-import type { Resource } from '../kube/api.ts'
-import { kindOfFramework } from '../webhooks/frameworks.ts'
+import type { Resource } from '../kube/vocabulary/api.ts'
+import { kindOfFramework } from '../kube/vocabulary/frameworks.ts'
 
 /**
  * The version in which the objects of each framework are watched. A pod may name its owner by any version, and metadata

@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Configuration } from '../config/configuration.ts'
-import type { KubeApi } from '../kube/api.ts'
-import { createKubeClient } from '../kube/client.ts'
-import { systemClock } from '../kube/clock.ts'
-import type { Credentials } from '../kube/credentials.ts'
-import { Elector } from '../kube/elector.ts'
-import { EventRecorder } from '../kube/events.ts'
-import { Informer } from '../kube/informer.ts'
-import type { KubeObject } from '../kube/objects.ts'
-import { LOCAL_QUEUES, MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOKS } from '../kube/resources.ts'
-import { SYSTEM_NAMESPACE } from '../names.ts'
+import { Informer } from '../kube/cache/informer.ts'
+import { createKubeClient } from '../kube/client/client.ts'
+import type { Credentials } from '../kube/client/credentials.ts'
+import { Elector } from '../kube/coordination/elector.ts'
+import { EventRecorder } from '../kube/coordination/events.ts'
+import type { KubeApi } from '../kube/vocabulary/api.ts'
+import { systemClock } from '../kube/vocabulary/clock.ts'
+import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
+import type { KubeObject } from '../kube/vocabulary/objects.ts'
+import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
+import { LOCAL_QUEUES, MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOKS } from '../kube/vocabulary/resources.ts'
 import { Lanes } from '../reconciler/lanes.ts'
 import { Reconciler } from '../reconciler/loop.ts'
-import type { ReadinessCheck } from '../server/health-app.ts'
 import type { Metrics } from '../server/metrics.ts'
 import type { LookUp } from '../server/reviewer.ts'
 import { SERVING_NAMES, type ServingPair } from '../tls/authority.ts'
-import { ClusterTrust } from '../tls/cluster.ts'
+import { CaBundleWriter } from '../tls/ca-bundle-writer.ts'
 import { ensureSecret } from '../tls/secret.ts'
 import { type SecureServer, startRenewal, TlsStore } from '../tls/store.ts'
 import type { World } from '../webhooks/world.ts'
@@ -48,7 +48,7 @@ export class ClusterServices {
   readonly pair: ServingPair
   readonly #api: KubeApi & { close(): Promise<void> }
   readonly #store: TlsStore
-  readonly #trust: ClusterTrust
+  readonly #trust: CaBundleWriter
   readonly #namespaces: Informer<KubeObject>
   readonly #owners: OwnerCache
   readonly #defaultQueues: OptionalInformer<KubeObject>
@@ -84,7 +84,7 @@ export class ClusterServices {
     this.#api = api
     this.pair = pair
     this.#store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES })
-    this.#trust = new ClusterTrust({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
+    this.#trust = new CaBundleWriter({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
     this.#namespaces = new Informer<KubeObject>({ ...ports, resource: NAMESPACES, metadataOnly: true })
     const lanes = new Lanes()
     this.#events = new EventRecorder({ ...ports, instance: identity, turn: call => lanes.run(3, call) })

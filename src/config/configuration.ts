@@ -1,4 +1,4 @@
-import type { LabelSelector, StringMap, Toleration } from '../kube/objects.ts'
+import type { LabelSelector, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 
 /** The configuration file after defaults: every key is there. `schema.ts` checks what people write. */
 export interface Configuration {

@@ -1,4 +1,4 @@
-import type { Pod } from '../kube/objects.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
 import { additionsTo, conflictWith, updateOf } from '../workload/pod-set-update.ts'
 import { type ConditionChange, condition, type Workload } from '../workload/workload.ts'
 import { type Action, targetOf } from './actions.ts'

@@ -1,4 +1,4 @@
-import type { OwnerReference, Pod } from '../kube/objects.ts'
+import type { OwnerReference, Pod } from '../kube/vocabulary/objects.ts'
 import { composeGroup, composeSingle, ownerReference } from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import {
@@ -63,7 +63,7 @@ function withoutWorkload(unit: Unit): Decision {
     const workload = composeSingle(singlePodWorkloadName(is.nameOf(pod), is.uidOf(pod)), pod)
     return { actions: [{ kind: 'CreateWorkload', workload }], standings: [] }
   }
-  const members = unit.pods.filter(is.isRunnableOrSucceeded)
+  const members = unit.pods.filter(is.takesPlace)
   const composition = composeGroup(unit.name, members)
   if ('workload' in composition) {
     return { actions: [...releases, { kind: 'CreateWorkload', workload: composition.workload }], standings: [] }
@@ -176,7 +176,7 @@ function adopt(unit: Unit, workload: Workload): readonly Action[] {
   if (unit.kind === 'single') return []
   const owners: readonly OwnerReference[] = workload.metadata.ownerReferences ?? []
   const known = new Set(owners.map(owner => owner.uid))
-  const missing = unit.pods.filter(pod => !known.has(is.uidOf(pod)) && is.isRunnableOrSucceeded(pod))
+  const missing = unit.pods.filter(pod => !known.has(is.uidOf(pod)) && is.takesPlace(pod))
   if (missing.length === 0) return []
   const ownerReferences = [...owners, ...missing.map(pod => ownerReference(pod, false))]
   const resourceVersion = workload.metadata.resourceVersion ?? ''

@@ -1,4 +1,4 @@
-import type { Pod } from '../kube/objects.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type ConditionChange, type Workload, withConditions } from '../workload/workload.ts'
 import { type Action, targetOf } from './actions.ts'
 import type { Reason } from './reasons.ts'

@@ -1,9 +1,9 @@
-import { GROUP_SERVING, RETRIABLE_IN_GROUP } from '../names.ts'
+import { GROUP_SERVING, RETRIABLE_IN_GROUP } from '../kube/vocabulary/names.ts'
 import { podCount, type Workload } from '../workload/workload.ts'
 import { isFailed, isSucceeded, isTerminal } from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
-export interface Outcome {
+export interface UnitEnd {
   readonly reason: 'Succeeded' | 'Failed'
   readonly message: string
 }
@@ -13,17 +13,17 @@ export interface Outcome {
  * pod is terminal and one of them says that failures are not to be retried. Kueue calls both a success; a group
  * in which a pod failed for good did not succeed. A group that serves has no end: its pods come and go.
  */
-export function outcomeOf(unit: Unit, workload: Workload): Outcome | undefined {
+export function outcomeOf(unit: Unit, workload: Workload): UnitEnd | undefined {
   return unit.kind === 'single' ? singleOutcome(unit) : groupOutcome(unit, workload)
 }
 
-function singleOutcome({ pods: [pod] }: Unit): Outcome | undefined {
+function singleOutcome({ pods: [pod] }: Unit): UnitEnd | undefined {
   if (pod === undefined || !isTerminal(pod)) return undefined
   const message = pod.status?.message ?? `Pod ${isFailed(pod) ? 'failed' : 'succeeded'}.`
   return { reason: isFailed(pod) ? 'Failed' : 'Succeeded', message }
 }
 
-function groupOutcome({ pods }: Unit, workload: Workload): Outcome | undefined {
+function groupOutcome({ pods }: Unit, workload: Workload): UnitEnd | undefined {
   if (pods.some(pod => pod.metadata.annotations?.[GROUP_SERVING] === 'true')) return undefined
   const total = podCount(workload)
   const succeeded = pods.filter(isSucceeded).length

@@ -1,8 +1,8 @@
-import type { Pod } from '../kube/objects.ts'
-import { GROUP_FAST_ADMISSION, GROUP_SETS } from '../names.ts'
+import { GROUP_FAST_ADMISSION, GROUP_SETS } from '../kube/vocabulary/names.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
 import { roleNameOf } from '../workload/group-plan.ts'
 import type { PodSet, Workload } from '../workload/workload.ts'
-import { isGated, isRunnableOrSucceeded, isTerminal, isWaiting } from './pod-state.ts'
+import { isGated, isTerminal, isWaiting, takesPlace } from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
 /** A free place and the pod that takes it. */
@@ -33,7 +33,7 @@ export function seat(unit: Unit, workload: Workload): Seating {
   const seated = new Set<Pod>()
   for (const podSet of workload.spec.podSets) {
     const members = unit.pods.filter(pod => plays(unit, pod, podSet))
-    const taken = members.filter(pod => !isGated(pod) && isRunnableOrSucceeded(pod)).length
+    const taken = members.filter(pod => !isGated(pod) && takesPlace(pod)).length
     const waiting = members.filter(pod => isWaiting(pod) && !isTerminal(pod))
     const free = Math.max(0, podSet.count - taken)
     lift.push(...waiting.slice(0, free).map(pod => ({ pod, podSet })))

@@ -1,20 +1,20 @@
 import type { Logger } from 'pino'
 import type { Configuration } from '../config/configuration.ts'
 import { BuiltinEngine } from '../engines/builtin/engine.ts'
-import type { KubeApi } from '../kube/api.ts'
-import type { Clock, Random } from '../kube/clock.ts'
-import type { EventRecorder } from '../kube/events.ts'
-import { Informer } from '../kube/informer.ts'
-import type { Pod } from '../kube/objects.ts'
-import { PODS, WORKLOADS } from '../kube/resources.ts'
-import { WorkQueue } from '../kube/work-queue.ts'
-import { MANAGED } from '../names.ts'
+import { Informer } from '../kube/cache/informer.ts'
+import { WorkQueue } from '../kube/cache/work-queue.ts'
+import type { EventRecorder } from '../kube/coordination/events.ts'
+import type { KubeApi } from '../kube/vocabulary/api.ts'
+import type { Clock, Random } from '../kube/vocabulary/clock.ts'
+import { MANAGED } from '../kube/vocabulary/names.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
+import { PODS, WORKLOADS } from '../kube/vocabulary/resources.ts'
 import type { Workload } from '../workload/workload.ts'
 import { type Action, subjectOf } from './actions.ts'
+import { podForCache, workloadForCache } from './cache-contents.ts'
 import { decide } from './decide.ts'
-import { keptPod, keptWorkload } from './kept.ts'
 import { type Lanes, laneOf } from './lanes.ts'
-import { type Memory, perform, type Result } from './perform.ts'
+import { perform, type Result, type WriteBack } from './perform.ts'
 import { byAge, isGated } from './pod-state.ts'
 import { Standings } from './standings.ts'
 import {
@@ -59,7 +59,7 @@ export class Reconciler {
   readonly #queue: WorkQueue
   readonly #engine: BuiltinEngine
   readonly #standings: Standings
-  readonly #memory: Memory
+  readonly #writeBack: WriteBack
   /** The caches are no older than our leadership. */
   #current = false
   #turn = 0
@@ -73,7 +73,7 @@ export class Reconciler {
       labelSelector: `${MANAGED}=true`,
       accepts: pod => pod.metadata.labels?.[MANAGED] === 'true',
       indexes: { unit: pod => [unitKeyOf(pod)] },
-      transform: keptPod,
+      transform: podForCache,
       clock,
       random,
       log,
@@ -82,7 +82,7 @@ export class Reconciler {
       api,
       resource: WORKLOADS,
       indexes: { unit: workload => [unitKeyOfWorkload(workload)] },
-      transform: keptWorkload,
+      transform: workloadForCache,
       clock,
       random,
       log,
@@ -90,7 +90,7 @@ export class Reconciler {
     this.#queue = new WorkQueue({ clock, random, log })
     this.#engine = new BuiltinEngine(deps.config.queues)
     this.#standings = new Standings(deps.events, deps.metrics)
-    this.#memory = { pod: pod => this.#pods.offer(pod), workload: workload => this.#workloads.offer(workload) }
+    this.#writeBack = { pod: pod => this.#pods.offer(pod), workload: workload => this.#workloads.offer(workload) }
     this.#pods.subscribe(({ object, previous, type }) => {
       if (type === 'deleted') this.#standings.forget(object)
       if (type === 'deleted' && isStray(object)) this.#queue.add(strayKeyOf(object))
@@ -219,7 +219,7 @@ export class Reconciler {
 
   /** Asked when its turn has come, not when it was queued: leadership may have ended in between. */
   async #performIfLeader(action: Action): Promise<Result | undefined> {
-    return this.#deps.isLeader() ? await perform(action, this.#deps.api, this.#memory) : undefined
+    return this.#deps.isLeader() ? await perform(action, this.#deps.api, this.#writeBack) : undefined
   }
 
   #lifted(admittedAt: string | undefined): void {

@@ -1,12 +1,12 @@
-import { ApiError, type KubeApi, type Patch } from '../kube/api.ts'
-import type { KubeObject, Pod } from '../kube/objects.ts'
-import { PODS, WORKLOADS } from '../kube/resources.ts'
-import { ADMISSION_GATE, MANAGED } from '../names.ts'
+import { ApiError, type KubeApi, type Patch } from '../kube/vocabulary/api.ts'
+import { ADMISSION_GATE, MANAGED } from '../kube/vocabulary/names.ts'
+import type { KubeObject, Pod } from '../kube/vocabulary/objects.ts'
+import { PODS, WORKLOADS } from '../kube/vocabulary/resources.ts'
 import { RESOURCE_IN_USE, type Workload } from '../workload/workload.ts'
 import type { Action, Target } from './actions.ts'
 
 /** Where the API server's answers go, so that the next decision is never older than our own last write. */
-export interface Memory {
+export interface WriteBack {
   pod(pod: Pod): void
   workload(workload: Workload): void
 }
@@ -22,14 +22,14 @@ const DONE: Result = { kind: 'done' }
 const STALE: Result = { kind: 'stale' }
 
 /** Carries one action out. Errors that may pass (429, 5xx, the network) are thrown, so that the key is retried. */
-export async function perform(action: Action, api: KubeApi, memory: Memory): Promise<Result> {
+export async function perform(action: Action, api: KubeApi, writeBack: WriteBack): Promise<Result> {
   try {
-    return await send(action, api, memory)
+    return await send(action, api, writeBack)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.status === 404) return STALE
     if (error.status === 409 || (error.status === 422 && action.kind === 'ReleaseWorkload')) {
-      await reread(action, api, memory)
+      await reread(action, api, writeBack)
       return STALE
     }
     if (error.status === 403 || error.status === 422 || error.status === 400) return refusal(error)
@@ -38,14 +38,14 @@ export async function perform(action: Action, api: KubeApi, memory: Memory): Pro
 }
 
 /** What we hold of the object is old, and a watch that lags would let us send the same thing again and again. */
-async function reread(action: Action, api: KubeApi, memory: Memory): Promise<void> {
+async function reread(action: Action, api: KubeApi, writeBack: WriteBack): Promise<void> {
   try {
     if ('pod' in action) {
       const { namespace, name } = action.pod
-      memory.pod(await api.get<Pod>(PODS, { namespace, name }))
+      writeBack.pod(await api.get<Pod>(PODS, { namespace, name }))
     } else {
       const { namespace, name = '' } = action.kind === 'CreateWorkload' ? action.workload.metadata : action.workload
-      memory.workload(await api.get<Workload>(WORKLOADS, { namespace, name }))
+      writeBack.workload(await api.get<Workload>(WORKLOADS, { namespace, name }))
     }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
@@ -60,28 +60,28 @@ function refusal(error: ApiError): Result {
   return { kind: 'blocked', message: error.message }
 }
 
-async function send(action: Action, api: KubeApi, memory: Memory): Promise<Result> {
+async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise<Result> {
   switch (action.kind) {
     case 'CreateWorkload':
       // The name is derived from the unit: a second leader's create meets the first one's object, and nothing is doubled.
-      memory.workload(await api.create(WORKLOADS, action.workload))
+      writeBack.workload(await api.create(WORKLOADS, action.workload))
       return DONE
     case 'AddOwners': {
       const { ownerReferences, resourceVersion } = action
       const metadata = { uid: action.workload.uid, resourceVersion, ownerReferences }
-      memory.workload(await patchWorkload(api, action.workload, { type: 'merge', body: { metadata } }))
+      writeBack.workload(await patchWorkload(api, action.workload, { type: 'merge', body: { metadata } }))
       return DONE
     }
     case 'SetQueue': {
       const { queueName, resourceVersion } = action
       const body = { metadata: { uid: action.workload.uid, resourceVersion }, spec: { queueName } }
-      memory.workload(await patchWorkload(api, action.workload, { type: 'merge', body }))
+      writeBack.workload(await patchWorkload(api, action.workload, { type: 'merge', body }))
       return DONE
     }
     case 'SetStatus': {
       const { status, resourceVersion } = action
       const body = { metadata: { uid: action.workload.uid, resourceVersion }, status }
-      memory.workload(await patchWorkload(api, action.workload, { type: 'merge', body }, 'status'))
+      writeBack.workload(await patchWorkload(api, action.workload, { type: 'merge', body }, 'status'))
       return DONE
     }
     case 'ReleaseWorkload': {
@@ -91,7 +91,7 @@ async function send(action: Action, api: KubeApi, memory: Memory): Promise<Resul
         { op: 'test', path, value: RESOURCE_IN_USE },
         { op: 'remove', path },
       ]
-      memory.workload(await patchWorkload(api, action.workload, { type: 'json', body }))
+      writeBack.workload(await patchWorkload(api, action.workload, { type: 'json', body }))
       return DONE
     }
     case 'LiftGate': {
@@ -108,18 +108,18 @@ async function send(action: Action, api: KubeApi, memory: Memory): Promise<Resul
         ...(nodeSelector && { nodeSelector }),
         ...(tolerations && { tolerations }),
       }
-      memory.pod(await patchPod(api, action.pod, { metadata, spec }))
+      writeBack.pod(await patchPod(api, action.pod, { metadata, spec }))
       return DONE
     }
     case 'RemoveFinalizer': {
       const metadata = { '$deleteFromPrimitiveList/finalizers': [MANAGED] }
-      memory.pod(await patchPod(api, action.pod, { metadata }))
+      writeBack.pod(await patchPod(api, action.pod, { metadata }))
       return DONE
     }
     case 'DeletePod':
       await api.delete(PODS, { namespace: action.pod.namespace, name: action.pod.name }, { uid: action.pod.uid })
       // It lives on for its grace period: without a look it would be deleted again with every event of its unit.
-      await reread(action, api, memory)
+      await reread(action, api, writeBack)
       return DONE
   }
 }

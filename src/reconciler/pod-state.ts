@@ -1,5 +1,5 @@
-import type { Pod } from '../kube/objects.ts'
-import { ADMISSION_GATE, MANAGED, QUEUE_NAME } from '../names.ts'
+import { ADMISSION_GATE, MANAGED, QUEUE_NAME } from '../kube/vocabulary/names.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
 
 export const uidOf = (pod: Pod): string => pod.metadata.uid ?? ''
 export const nameOf = (pod: Pod): string => pod.metadata.name ?? ''
@@ -63,7 +63,7 @@ export function isGivenUp(pod: Pod): boolean {
 }
 
 /** Takes, or has rightly used, one of the places of its group. */
-export function isRunnableOrSucceeded(pod: Pod): boolean {
+export function takesPlace(pod: Pod): boolean {
   return !isFailed(pod) && !(isDeleting(pod) && !pod.spec.nodeName)
 }
 

@@ -1,5 +1,5 @@
-import type { EventRecorder } from '../kube/events.ts'
-import type { Pod } from '../kube/objects.ts'
+import type { EventRecorder } from '../kube/coordination/events.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
 import type { Standing } from './decision.ts'
 import { uidOf } from './pod-state.ts'
 import { eventType, REASONS, type Reason } from './reasons.ts'

@@ -1,5 +1,5 @@
-import type { Pod } from '../kube/objects.ts'
-import { MANAGED } from '../names.ts'
+import { MANAGED } from '../kube/vocabulary/names.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
 import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import type { Workload } from '../workload/workload.ts'

@@ -1,6 +1,6 @@
+import { writeYaml } from '../documents/yaml-writer.ts'
 import { describe } from '../validation/field-error.ts'
 import { type Report, type Reviewed, reportDocument } from './report.ts'
-import { writeYaml } from './yaml-writer.ts'
 
 export const FORMATS = ['table', 'json', 'yaml'] as const
 export type Format = (typeof FORMATS)[number]

@@ -1,9 +1,9 @@
 import type { PatchOperation } from '../admission/patch.ts'
 import type { AdmissionRequest } from '../admission/review.ts'
+import type { DocumentSource } from '../documents/documents.ts'
+import type { Unreadable } from '../documents/place.ts'
 import type { FieldErrorType } from '../validation/field-error.ts'
-import type { DocumentSource } from './documents.ts'
-import type { Unreadable } from './place.ts'
-import type { Outcome } from './stages.ts'
+import type { StagesOutcome } from './stages.ts'
 import type { Subject } from './subjects.ts'
 
 /** One reviewed object, with the keys and the order of keys that `-o json` promises. */
@@ -55,7 +55,7 @@ export function reportDocument({ reviewed, unreadable }: Report): unknown {
   }
 }
 
-export function reviewedOf({ source, request }: Subject, outcome: Outcome): Reviewed {
+export function reviewedOf({ source, request }: Subject, outcome: StagesOutcome): Reviewed {
   return {
     reason: outcome.reason,
     result: {
@@ -76,7 +76,7 @@ export function reviewedOf({ source, request }: Subject, outcome: Outcome): Revi
 }
 
 /** As the server answers when it fails: denied, because a request that was not judged must not pass. */
-export function failedOutcome({ object }: AdmissionRequest, error: unknown): Outcome {
+export function failedOutcome({ object }: AdmissionRequest, error: unknown): StagesOutcome {
   const message = `Muster failed because of an error of its own: ${String(error)}`
   const errors = [{ field: '', type: 'InternalError' as const, detail: message }]
   const nothing = { warnings: [], patch: [] }

@@ -1,13 +1,13 @@
 import type { EnvelopeCheck } from '../admission/envelope.ts'
 import type { UserInfo } from '../admission/review.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { type ReadDocument, readDocuments } from '../documents/documents.ts'
+import type { Unreadable } from '../documents/place.ts'
+import { readSources } from '../documents/sources.ts'
 import type { World } from '../webhooks/world.ts'
 import { ClusterState } from './cluster-state.ts'
-import { type ReadDocument, readDocuments } from './documents.ts'
-import type { Unreadable } from './place.ts'
 import { failedOutcome, type Report, type Reviewed, reviewedOf } from './report.ts'
-import { readSources } from './sources.ts'
-import { type Outcome, passStages, type Stage } from './stages.ts'
+import { passStages, type Stage, type StagesOutcome } from './stages.ts'
 import { type Subject, subjectsOf } from './subjects.ts'
 
 export interface ReviewOptions {
@@ -59,7 +59,7 @@ async function reviewInputs(options: ReviewOptions, world: World): Promise<Repor
   return { reviewed, unreadable, failures }
 }
 
-function decide({ request }: Subject, world: World, stage: Stage, failures: string[]): Outcome {
+function decide({ request }: Subject, world: World, stage: Stage, failures: string[]): StagesOutcome {
   try {
     return passStages(request, world, stage)
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { AdmissionRequest, GroupVersionKind, GroupVersionResource, Operation } from '../admission/review.ts'
-import { JOB_WEBHOOKS } from '../webhooks/jobs.ts'
-import { POD_WEBHOOKS } from '../webhooks/pods.ts'
+import { JOB_WEBHOOKS } from '../webhooks/jobs/jobs.ts'
+import { POD_WEBHOOKS } from '../webhooks/pods/pods.ts'
 import type { Webhook } from '../webhooks/world.ts'
 
 /** A kind that Muster has webhooks for. */

@@ -10,7 +10,7 @@ export const STAGES = ['all', 'mutating', 'validating'] as const
 export type Stage = (typeof STAGES)[number]
 
 /** What came out of all webhooks that a request passed. */
-export interface Outcome {
+export interface StagesOutcome {
   readonly allowed: boolean
   /** One word: why it was let through or refused. */
   readonly reason: string
@@ -38,7 +38,7 @@ export function respond(
  * A request on its way through the API server: what mutates comes first, what validates sees the result, and the first
  * refusal ends it. Defaults that the API server would fill in are not.
  */
-export function passStages(request: AdmissionRequest, world: World, stage: Stage): Outcome {
+export function passStages(request: AdmissionRequest, world: World, stage: Stage): StagesOutcome {
   const webhooks = webhooksFor(request)
   if (webhooks.length === 0) {
     const message = `Muster has no webhook for ${request.operation} of ${request.kind.kind}`
@@ -66,7 +66,7 @@ export function passStages(request: AdmissionRequest, world: World, stage: Stage
 function admitted(
   { object }: AdmissionRequest,
   { reason, message = '' }: { readonly reason: string; readonly message?: string },
-): Outcome {
+): StagesOutcome {
   const nothing = { errors: [], warnings: [], patch: [] }
   return { allowed: true, reason, code: 200, message, ...nothing, result: object ?? null }
 }

@@ -1,8 +1,8 @@
 import type { EnvelopeCheck } from '../admission/envelope.ts'
 import type { AdmissionRequest, GroupVersionKind, UserInfo } from '../admission/review.ts'
-import type { KubeObject } from '../kube/objects.ts'
-import type { DocumentSource, ReadDocument } from './documents.ts'
-import { isObject, type Unreadable } from './place.ts'
+import type { DocumentSource, ReadDocument } from '../documents/documents.ts'
+import { isObject, type Unreadable } from '../documents/place.ts'
+import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { isServed, kindOf, resourceOf } from './rules.ts'
 
 /** One object to review, and the request in which the API server would send it. */

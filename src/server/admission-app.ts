@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
-import type { Clock } from '../kube/clock.ts'
+import type { Clock } from '../kube/vocabulary/clock.ts'
 import { WEBHOOKS } from '../webhooks/all.ts'
 import type { Webhook } from '../webhooks/world.ts'
 import { BODY_LIMIT, readBody } from './body.ts'

@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring'
-import type { Clock } from '../kube/clock.ts'
+import type { Clock } from '../kube/vocabulary/clock.ts'
 
 /** What a webhook gets when its configuration says nothing. */
 const DEFAULT_TIMEOUT_MS = 10_000

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { AdmissionRequest, Operation } from '../admission/review.ts'
 import type { Allowed, Denied } from '../admission/verdict.ts'
-import { quoted } from '../json-text.ts'
-import { lineWriter } from '../logging.ts'
+import { quoted } from '../kube/vocabulary/json-text.ts'
+import { lineWriter } from './logging.ts'
 import type { VerdictLabel } from './metrics.ts'
 
 /** The longest DNS subdomain: no legal name is cut. */

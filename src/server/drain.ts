@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import type { Clock } from '../kube/clock.ts'
+import type { Clock } from '../kube/vocabulary/clock.ts'
 
 export interface DrainOptions {
   /**

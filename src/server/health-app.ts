@@ -1,14 +1,7 @@
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
 import type { Lifecycle } from './admission-app.ts'
 import type { Metrics } from './metrics.ts'
-
-/** One thing that must hold before the API server may send reviews here. */
-export interface ReadinessCheck {
-  readonly name: string
-  readonly ok: boolean
-  /** What is missing, or what to know although all is well. */
-  readonly reason?: string
-}
 
 export interface HealthDeps {
   readonly ready: () => readonly ReadinessCheck[]

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import type { Lookup } from '../admission/verdict.ts'
-import type { Clock } from '../kube/clock.ts'
+import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { World } from '../webhooks/world.ts'
 import { type BudgetExceeded, within } from './budget.ts'
-import { answerFrom, type FromThread, type Outcome, type Question, type ToThread } from './thread-messages.ts'
+import { answerFrom, type FromThread, type Question, type ThreadOutcome, type ToThread } from './thread-messages.ts'
 
 /**
  * A review up to this size is decided at once: it takes a few milliseconds at most. The largest legal one takes a
@@ -53,7 +53,7 @@ export class ReviewThread {
   }
 
   /** Takes the body over: its memory belongs to the thread afterwards. */
-  async review(review: LargeReview): Promise<Outcome> {
+  async review(review: LargeReview): Promise<ThreadOutcome> {
     if (this.#waiting >= MAX_WAITING) {
       throw new Error(`${MAX_WAITING} other large reviews are waiting already`)
     }
@@ -79,7 +79,7 @@ export class ReviewThread {
     await this.#stop(new Error('the server is closing'))
   }
 
-  async #decide({ webhook, body, world: first, lookUp }: LargeReview): Promise<Outcome> {
+  async #decide({ webhook, body, world: first, lookUp }: LargeReview): Promise<ThreadOutcome> {
     const asked: Question[] = []
     let world = first
     let reply = await this.#send({ kind: 'review', webhook, body: owned(body), config: world.config, self: world.self })

@@ -3,8 +3,8 @@ import { createReviewDecoder } from '../admission/protocol.ts'
 import type { AdmissionRequest } from '../admission/review.ts'
 import { WEBHOOKS } from '../webhooks/all.ts'
 import type { Webhook } from '../webhooks/world.ts'
+import { answerReview } from './answer-review.ts'
 import { AskingWorld } from './asking-world.ts'
-import { decide } from './decide.ts'
 import { subject } from './decision-log.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
@@ -48,7 +48,7 @@ function serveReviews(port: MessagePort): void {
 function attempt({ webhook, request, world }: Case): FromThread {
   let reply: FromThread
   try {
-    reply = decide(webhook, request, world)
+    reply = answerReview(webhook, request, world)
   } catch (error) {
     reply = { kind: 'failed', uid: request.uid, about: subject(request), error }
   }

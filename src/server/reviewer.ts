@@ -3,10 +3,10 @@ import { refusal } from '../admission/answer.ts'
 import { createReviewDecoder } from '../admission/protocol.ts'
 import type { Operation } from '../admission/review.ts'
 import type { Lookup, Needs } from '../admission/verdict.ts'
-import type { Clock } from '../kube/clock.ts'
+import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { Webhook, World } from '../webhooks/world.ts'
+import { answerReview, type Decision } from './answer-review.ts'
 import { BudgetExceeded, within } from './budget.ts'
-import { type Decision, decide } from './decide.ts'
 import { capped, createDecisionLog, rounded, type Subject, subject } from './decision-log.ts'
 import { type Metrics, type WebhookRecorder, webhookRecorder } from './metrics.ts'
 import { PREFIX, peekReview } from './oversized.ts'
@@ -117,9 +117,9 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread?: Re
       const { request } = decoded.ok
       try {
         const world = deps.world()
-        const decision = decide(webhook, request, world)
+        const decision = answerReview(webhook, request, world)
         if (decision.kind === 'decided') return answered(decision, started, budget)
-        const again = (known: World) => decide(webhook, request, known)
+        const again = (known: World) => answerReview(webhook, request, known)
         return lookedUp(world, decision, boundedLookUp(deps, started, budget), again)
           .then(later => answered(later, started, budget))
           .catch(error => failed(request.uid, subject(request), error, started))

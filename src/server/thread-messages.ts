@@ -1,8 +1,8 @@
 import type { Needs } from '../admission/verdict.ts'
 import type { Configuration } from '../config/configuration.ts'
-import type { OwnerReference } from '../kube/objects.ts'
+import type { OwnerReference } from '../kube/vocabulary/objects.ts'
 import type { World } from '../webhooks/world.ts'
-import type { Decision } from './decide.ts'
+import type { Decision } from './answer-review.ts'
 import type { Subject } from './decision-log.ts'
 
 /** What a review asks its world. The world lives with the caches, the review in another thread. */
@@ -27,13 +27,13 @@ export type ToThread =
   | { readonly kind: 'facts'; readonly facts: readonly Fact[] }
 
 /** The last words of the thread about a review. */
-export type Outcome =
+export type ThreadOutcome =
   | Decision
   | { readonly kind: 'unreadable'; readonly status: number; readonly reason: string }
   | { readonly kind: 'failed'; readonly uid: string; readonly about: Subject; readonly error: unknown }
 
 /** For each message to the thread there is one back. */
-export type FromThread = Outcome | Needs | { readonly kind: 'asks'; readonly questions: readonly Question[] }
+export type FromThread = ThreadOutcome | Needs | { readonly kind: 'asks'; readonly questions: readonly Question[] }
 
 export function answerFrom(world: World, question: Question): Fact {
   return { question, answer: answerTo(world, question) }

@@ -1,6 +1,6 @@
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { SERVICE_NAME, SYSTEM_NAMESPACE } from '../names.ts'
+import { SERVICE_NAME, SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
 
 /** A certificate and its private key, both PEM. */
 export interface KeyPair {

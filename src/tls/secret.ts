@@ -1,7 +1,7 @@
-import { ApiError, type KubeApi } from '../kube/api.ts'
-import type { KubeObject } from '../kube/objects.ts'
-import { SECRETS } from '../kube/resources.ts'
-import { SYSTEM_NAMESPACE } from '../names.ts'
+import { ApiError, type KubeApi } from '../kube/vocabulary/api.ts'
+import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
+import type { KubeObject } from '../kube/vocabulary/objects.ts'
+import { SECRETS } from '../kube/vocabulary/resources.ts'
 import {
   bundleCertificates,
   inspect,

@@ -1,8 +1,7 @@
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Logger } from 'pino'
-import type { Clock } from '../kube/clock.ts'
-import type { ReadinessCheck } from '../server/health-app.ts'
-import type { Metrics } from '../server/metrics.ts'
+import type { Clock } from '../kube/vocabulary/clock.ts'
+import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
 import { bundleCertificates, inspect, pairProblem, type ServingPair } from './authority.ts'
 
 /** A TLS server as far as the store needs it. */
@@ -10,10 +9,16 @@ export interface SecureServer {
   setSecureContext(options: SecureContextOptions): void
 }
 
+/** What the store reports of itself, in the shape of two Prometheus metrics. */
+export interface StoreMetrics {
+  readonly tlsNotAfter: { set(labels: { readonly certificate: 'ca' | 'leaf' }, seconds: number): void }
+  readonly tlsSwapFailures: { inc(): void }
+}
+
 export interface StoreDeps {
   readonly clock: Clock
   readonly log: Logger
-  readonly metrics: Pick<Metrics, 'tlsNotAfter' | 'tlsSwapFailures'>
+  readonly metrics: StoreMetrics
   /** Names that every served certificate must carry. */
   readonly names: readonly string[]
 }

@@ -1,5 +1,5 @@
-import { JOB_WEBHOOKS } from './jobs.ts'
-import { POD_WEBHOOKS } from './pods.ts'
+import { JOB_WEBHOOKS } from './jobs/jobs.ts'
+import { POD_WEBHOOKS } from './pods/pods.ts'
 import type { Webhook } from './world.ts'
 
 /** Every webhook of Muster. A thread of its own can be told to run one of these by its name. */

@@ -1,5 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
-import { NAMESPACE_NAME_LABEL, OFFLINE_IDENTITY } from '../names.ts'
+import { NAMESPACE_NAME_LABEL, OFFLINE_IDENTITY } from '../kube/vocabulary/names.ts'
 import type { World } from './world.ts'
 
 /** The world without a cluster: a namespace has only the label with its name, and no owner exists. */

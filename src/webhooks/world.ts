@@ -1,7 +1,7 @@
 import type { AdmissionRequest } from '../admission/review.ts'
 import type { Verdict } from '../admission/verdict.ts'
 import type { Configuration } from '../config/configuration.ts'
-import type { OwnerReference, StringMap } from '../kube/objects.ts'
+import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 
 /** Not every cache can tell "it is not there" from "I have not seen it". */
 export type Found<T> = { readonly found: T } | 'absent' | 'unknown'

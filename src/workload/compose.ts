@@ -1,6 +1,6 @@
-import { type OwnerReference, type Pod, wholeSpecOf } from '../kube/objects.ts'
-import { compareVersions } from '../kube/versions.ts'
-import { QUEUE_NAME } from '../names.ts'
+import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
+import { type OwnerReference, type Pod, wholeSpecOf } from '../kube/vocabulary/objects.ts'
+import { compareVersions } from '../kube/vocabulary/versions.ts'
 import { type PlannedRole, planGroup, roleNameOf } from './group-plan.ts'
 import {
   IS_GROUP_WORKLOAD,

@@ -1,5 +1,5 @@
-import { type Pod, type PodSpec, wholeSpecOf } from '../kube/objects.ts'
-import { GROUP_ROLE, QUEUE_NAME, ROLE_HASH } from '../names.ts'
+import { GROUP_ROLE, QUEUE_NAME, ROLE_HASH } from '../kube/vocabulary/names.ts'
+import { type Pod, type PodSpec, wholeSpecOf } from '../kube/vocabulary/objects.ts'
 import { type GroupDeclaration, groupOf } from './group.ts'
 import { roleHash } from './role-hash.ts'
 

@@ -1,8 +1,8 @@
-import { GROUP_SETS } from '../names.ts'
+import { readYamlOrJson } from '../documents/yaml-or-json.ts'
+import { GROUP_SETS } from '../kube/vocabulary/names.ts'
 import { type FieldError, forbidden, invalid, MAX_ERRORS, required } from '../validation/field-error.ts'
 import { dnsLabelProblems } from '../validation/formats.ts'
 import { MAX_INT32 } from '../validation/numbers.ts'
-import { readYamlOrJson } from '../validation/yaml-or-json.ts'
 
 /** One role that a driver announces: `podSets[]` of the Workload to be. No template: it is the driver's own pod. */
 export interface GroupSet {

@@ -1,4 +1,3 @@
-import type { Pod } from '../kube/objects.ts'
 import {
   GROUP_COUNT,
   GROUP_FAST_ADMISSION,
@@ -10,7 +9,8 @@ import {
   GROUP_SETS,
   GROUP_TOTAL_COUNT,
   RETRIABLE_IN_GROUP,
-} from '../names.ts'
+} from '../kube/vocabulary/names.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type FieldError, forbidden, invalid, required } from '../validation/field-error.ts'
 import { dnsLabelProblems, subdomainProblems } from '../validation/formats.ts'
 import { atoiProblem, MAX_INT32, parseInt32 } from '../validation/numbers.ts'

@@ -1,5 +1,5 @@
-import type { Pod, StringMap, Toleration } from '../kube/objects.ts'
-import { CLUSTER_QUEUE_LABEL, LOCAL_QUEUE_LABEL, PODSET_LABEL, WORKLOAD_ANNOTATION } from '../names.ts'
+import { CLUSTER_QUEUE_LABEL, LOCAL_QUEUE_LABEL, PODSET_LABEL, WORKLOAD_ANNOTATION } from '../kube/vocabulary/names.ts'
+import type { Pod, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 import type { PodSet, PodSetUpdate, Workload } from './workload.ts'
 
 /** What a pod lacks of an update, in the words of a patch. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { PodSpec } from '../kube/objects.ts'
-import { canonicalQuantity } from '../kube/quantities.ts'
+import type { PodSpec } from '../kube/vocabulary/objects.ts'
+import { canonicalQuantity } from '../kube/vocabulary/quantities.ts'
 import { type Encode, integer, list, map, pointer, struct, text } from './canonical-json.ts'
 import { type RoleParts, requestsOf, rolePartsOf, sameParts } from './role-parts.ts'
 

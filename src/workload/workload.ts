@@ -1,4 +1,4 @@
-import type { Condition, KubeObject, PodSpec, StringMap, Toleration } from '../kube/objects.ts'
+import type { Condition, KubeObject, PodSpec, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 
 /** `workloads.muster.dev`: the part of Kueue's Workload v1beta2 that a pod needs. */
 export interface Workload extends KubeObject {

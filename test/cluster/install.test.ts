@@ -1,6 +1,6 @@
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { KubeObject } from '../../src/kube/objects.ts'
+import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 import { issueAuthority, issueLeaf, SERVING_NAMES } from '../../src/tls/authority.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { queuedPod } from './support/manifests.ts'

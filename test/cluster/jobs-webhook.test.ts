@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { KubeObject } from '../../src/kube/objects.ts'
-import { SCHEDULING } from '../../src/names.ts'
+import { SCHEDULING } from '../../src/kube/vocabulary/names.ts'
+import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 import { mapJob } from '../../src/workload/mappers/job.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { Muster } from './support/muster.ts'

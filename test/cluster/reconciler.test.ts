@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Pod } from '../../src/kube/objects.ts'
 import {
   ADMISSION_GATE,
   CLUSTER_QUEUE_LABEL,
@@ -7,7 +6,8 @@ import {
   MANAGED,
   PODSET_LABEL,
   WORKLOAD_ANNOTATION,
-} from '../../src/names.ts'
+} from '../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../src/kube/vocabulary/objects.ts'
 import type { Workload } from '../../src/workload/workload.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { list, type QueuedPodOptions, queuedPod } from './support/manifests.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Pod } from '../../src/kube/objects.ts'
-import { ADMISSION_GATE, MANAGED, ROLE_HASH } from '../../src/names.ts'
+import { ADMISSION_GATE, MANAGED, ROLE_HASH } from '../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../src/kube/vocabulary/objects.ts'
 import type { Workload } from '../../src/workload/workload.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { list, queuedPod } from './support/manifests.ts'

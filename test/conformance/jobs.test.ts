@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../src/admission/verdict.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
-import type { KubeObject, StringMap } from '../../src/kube/objects.ts'
-import { SCHEDULING } from '../../src/names.ts'
-import { reviewJobValidation } from '../../src/webhooks/jobs.ts'
+import { SCHEDULING } from '../../src/kube/vocabulary/names.ts'
+import type { KubeObject, StringMap } from '../../src/kube/vocabulary/objects.ts'
+import { reviewJobValidation } from '../../src/webhooks/jobs/jobs.ts'
 import type { World } from '../../src/webhooks/world.ts'
-import { worldOf } from '../unit/webhooks/fixtures.ts'
-import { jobRequest } from '../unit/webhooks/job-fixtures.ts'
+import { jobRequest } from '../unit/webhooks/jobs/fixtures.ts'
+import { worldOf } from '../unit/webhooks/pods/fixtures.ts'
 
 /** What a real API server of Kubernetes 1.37 answered, with the gates GenericWorkload and WorkloadWithJob on. */
 interface Case {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { applyPatch } from '../../src/admission/patch.ts'
 import type { Verdict } from '../../src/admission/verdict.ts'
-import type { KubeObject, LabelSelector, Pod, StringMap } from '../../src/kube/objects.ts'
-import { reviewPodMutation, reviewPodValidation } from '../../src/webhooks/pods.ts'
+import type { KubeObject, LabelSelector, Pod, StringMap } from '../../src/kube/vocabulary/objects.ts'
+import { reviewPodMutation, reviewPodValidation } from '../../src/webhooks/pods/pods.ts'
 import type { World } from '../../src/webhooks/world.ts'
-import { requestOf, worldOf } from '../unit/webhooks/fixtures.ts'
+import { requestOf, worldOf } from '../unit/webhooks/pods/fixtures.ts'
 
 /** Cases of Kueue's behaviour: its own test tables, and rows read from its code. Unlisted keys are free. */
 interface Case {

@@ -2,12 +2,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ApiError, ProtocolError, type WatchEvent } from '../../src/kube/api.ts'
-import { type CallReport, createKubeClient, type KubeClient, type KubeClientOptions } from '../../src/kube/client.ts'
-import { systemClock } from '../../src/kube/clock.ts'
-import { type Credentials, inClusterCredentials } from '../../src/kube/credentials.ts'
-import type { KubeObject } from '../../src/kube/objects.ts'
-import { LEASES, NAMESPACES, PODS } from '../../src/kube/resources.ts'
+import {
+  type CallReport,
+  createKubeClient,
+  type KubeClient,
+  type KubeClientOptions,
+} from '../../src/kube/client/client.ts'
+import { type Credentials, inClusterCredentials } from '../../src/kube/client/credentials.ts'
+import { ApiError, ProtocolError, type WatchEvent } from '../../src/kube/vocabulary/api.ts'
+import { systemClock } from '../../src/kube/vocabulary/clock.ts'
+import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
+import { LEASES, NAMESPACES, PODS } from '../../src/kube/vocabulary/resources.ts'
 import { eventually } from '../support/eventually.ts'
 import { FakeApiServer, type Script, send, sendStatus } from '../support/fake-api-server.ts'
 import { ManualClock } from '../support/manual-clock.ts'

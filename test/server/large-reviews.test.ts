@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createReviewDecoder } from '../../src/admission/protocol.ts'
 import type { AdmissionReview } from '../../src/admission/review.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
-import { decide } from '../../src/server/decide.ts'
-import { POD_WEBHOOKS } from '../../src/webhooks/pods.ts'
+import { answerReview } from '../../src/server/answer-review.ts'
+import { POD_WEBHOOKS } from '../../src/webhooks/pods/pods.ts'
 import type { Webhook, World } from '../../src/webhooks/world.ts'
 import { emptyWorld, type RunningServer, startServer } from '../support/admission-server.ts'
 import { HOSTILE } from '../support/hostile-reviews.ts'
@@ -22,7 +22,7 @@ const [mutate, validate] = POD_WEBHOOKS as readonly [Webhook, Webhook]
 function answerHere(webhook: Webhook, body: Buffer, known: World = world): string {
   const decoded = createReviewDecoder()(body)
   if ('error' in decoded) return JSON.stringify({ error: decoded.error.reason })
-  const decision = decide(webhook, decoded.ok.request, known)
+  const decision = answerReview(webhook, decoded.ok.request, known)
   if (decision.kind === 'needs') throw new Error('the world of this test lacks something')
   return decision.text
 }

@@ -1,5 +1,5 @@
-import { NAMESPACES, PODS, WORKLOADS } from '../../src/kube/resources.ts'
-import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../src/names.ts'
+import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../src/kube/vocabulary/names.ts'
+import { NAMESPACES, PODS, WORKLOADS } from '../../src/kube/vocabulary/resources.ts'
 import { ignoreRaces } from './actors/nodes.ts'
 import type { Cluster } from './cluster.ts'
 import type { Stored } from './model/server.ts'

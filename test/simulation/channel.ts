@@ -9,9 +9,9 @@ import {
   type Resource,
   type WatchEvent,
   type WatchOptions,
-} from '../../src/kube/api.ts'
-import type { KubeObject } from '../../src/kube/objects.ts'
-import { LEASES } from '../../src/kube/resources.ts'
+} from '../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
+import { LEASES } from '../../src/kube/vocabulary/resources.ts'
 import type { Agenda, Owner } from './agenda.ts'
 import type { Link } from './link.ts'
 import type { ModelServer } from './model/server.ts'

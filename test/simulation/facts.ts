@@ -1,4 +1,3 @@
-import type { Pod, PodSpec } from '../../src/kube/objects.ts'
 import {
   ADMISSION_GATE,
   GROUP_COUNT,
@@ -10,7 +9,8 @@ import {
   MANAGED,
   QUEUE_NAME,
   ROLE_HASH,
-} from '../../src/names.ts'
+} from '../../src/kube/vocabulary/names.ts'
+import type { Pod, PodSpec } from '../../src/kube/vocabulary/objects.ts'
 import type { Workload } from '../../src/workload/workload.ts'
 import type { Stored } from './model/server.ts'
 

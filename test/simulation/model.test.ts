@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError, type WatchEvent } from '../../src/kube/api.ts'
-import type { KubeObject } from '../../src/kube/objects.ts'
-import { NAMESPACES, PODS, WORKLOADS } from '../../src/kube/resources.ts'
+import { ApiError, type WatchEvent } from '../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
+import { NAMESPACES, PODS, WORKLOADS } from '../../src/kube/vocabulary/resources.ts'
 import { ModelServer, type Stored } from './model/server.ts'
 import { WatchHub } from './model/watch.ts'
 

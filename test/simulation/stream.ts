@@ -1,5 +1,5 @@
-import type { Resource, WatchEvent } from '../../src/kube/api.ts'
-import type { KubeObject } from '../../src/kube/objects.ts'
+import type { Resource, WatchEvent } from '../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 import type { Agenda, Owner } from './agenda.ts'
 import type { Link } from './link.ts'
 

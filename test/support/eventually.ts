@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/kube/clock.ts'
+import { systemClock } from '../../src/kube/vocabulary/clock.ts'
 
 /** Waits until something that the test has set in motion has happened, and says what did not. */
 export async function eventually(what: string, condition: () => boolean, timeoutMs = 10_000): Promise<void> {

@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { generate } from 'selfsigned'
-import type { KubeObject } from '../../src/kube/objects.ts'
+import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 
 export interface SeenRequest {
   readonly method: string

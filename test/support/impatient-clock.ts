@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/kube/clock.ts'
+import { type Clock, systemClock } from '../../src/kube/vocabulary/clock.ts'
 
 /**
  * Real time with short waits: for code that backs off for long beside sockets that answer at their own pace. What is

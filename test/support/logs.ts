@@ -1,4 +1,4 @@
-import type { Log } from '../../src/kube/log.ts'
+import type { Log } from '../../src/kube/vocabulary/log.ts'
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'

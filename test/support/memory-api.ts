@@ -5,9 +5,9 @@ import {
   type ObjectList,
   type ObjectRef,
   type Resource,
-} from '../../src/kube/api.ts'
-import type { Clock } from '../../src/kube/clock.ts'
-import type { KubeObject } from '../../src/kube/objects.ts'
+} from '../../src/kube/vocabulary/api.ts'
+import type { Clock } from '../../src/kube/vocabulary/clock.ts'
+import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 
 /** Objects with resource versions and nothing else, for code that needs no watch. */
 export class MemoryApi implements KubeApi {

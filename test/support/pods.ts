@@ -1,5 +1,12 @@
-import type { Pod } from '../../src/kube/objects.ts'
-import { ADMISSION_GATE, GROUP_NAME, GROUP_TOTAL_COUNT, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../src/names.ts'
+import {
+  ADMISSION_GATE,
+  GROUP_NAME,
+  GROUP_TOTAL_COUNT,
+  MANAGED,
+  QUEUE_NAME,
+  ROLE_HASH,
+} from '../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../src/kube/vocabulary/objects.ts'
 
 export interface PodOptions {
   readonly name?: string

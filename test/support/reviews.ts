@@ -1,5 +1,5 @@
 import type { AdmissionRequest, AdmissionReview } from '../../src/admission/review.ts'
-import type { Pod } from '../../src/kube/objects.ts'
+import type { Pod } from '../../src/kube/vocabulary/objects.ts'
 
 /** A pod as the API server sends it on CREATE. */
 export function pod(overrides: Partial<Pod> = {}): Pod {

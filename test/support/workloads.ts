@@ -1,4 +1,4 @@
-import type { Condition, Pod } from '../../src/kube/objects.ts'
+import type { Condition, Pod } from '../../src/kube/vocabulary/objects.ts'
 import { composeGroup, composeSingle } from '../../src/workload/compose.ts'
 import { singlePodWorkloadName } from '../../src/workload/names.ts'
 import type { Workload, WorkloadConditionType } from '../../src/workload/workload.ts'

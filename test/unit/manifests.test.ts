@@ -14,7 +14,7 @@ import {
   SCHEDULING,
   SERVICE_NAME,
   SYSTEM_NAMESPACE,
-} from '../../src/names.ts'
+} from '../../src/kube/vocabulary/names.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const base = join(root, 'manifests', 'base')

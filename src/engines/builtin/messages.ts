@@ -1,4 +1,4 @@
-import { QUEUE_NAME } from '../../names.ts'
+import { QUEUE_NAME } from '../../kube/vocabulary/names.ts'
 import { type Amounts, show } from './requests.ts'
 
 interface Keyed {

@@ -1,5 +1,5 @@
-import type { Container, PodSpec, StringMap } from '../../kube/objects.ts'
-import { formatQuantity, parseQuantity } from '../../kube/quantities.ts'
+import type { Container, PodSpec, StringMap } from '../../kube/vocabulary/objects.ts'
+import { formatQuantity, parseQuantity } from '../../kube/vocabulary/quantities.ts'
 import type { Workload } from '../../workload/workload.ts'
 
 /** Resource name to exact amount, in billionths. `pods` counts pods. */

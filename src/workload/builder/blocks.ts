@@ -5,8 +5,8 @@ import type {
   GroupResourceClaim,
   PodGroupPolicy,
   SchedulingConstraints,
-} from '../../validation/scheduling-model.ts'
-import { type Part, structureErrors } from '../../validation/scheduling-schemas.ts'
+} from '../../validation/jobs/scheduling-model.ts'
+import { type Part, structureErrors } from '../../validation/jobs/scheduling-schemas.ts'
 import type { CompositePolicy } from './item.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { OwnerReference } from '../../kube/objects.ts'
+import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import { CompileError, compileTree } from './compile.ts'
 import { type Built, internalError, itemPath, type MaybeItem } from './item.ts'
 import { SCHEDULING_BETA, type Workload, type WorkloadSpec } from './objects.ts'

@@ -1,4 +1,4 @@
-import type { OwnerReference } from '../../kube/objects.ts'
+import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import type { AllowLists } from './allow.ts'
 import { buildWorkload, type Identity } from './build.ts'

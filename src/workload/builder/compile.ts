@@ -1,4 +1,4 @@
-import type { DisruptionMode, PodGroupPolicy, SchedulingConstraints } from '../../validation/scheduling-model.ts'
+import type { DisruptionMode, PodGroupPolicy, SchedulingConstraints } from '../../validation/jobs/scheduling-model.ts'
 import { isComposite, type SchedulingConfig, type WorkloadItem } from './item.ts'
 import { claimOf, resolveConfig } from './merge.ts'
 import type {

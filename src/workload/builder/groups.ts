@@ -1,4 +1,4 @@
-import type { OwnerReference } from '../../kube/objects.ts'
+import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import {
   type CompositePodGroup,
   type CompositePodGroupTemplate,

@@ -4,7 +4,7 @@ import type {
   GroupResourceClaim,
   PodGroupPolicy,
   SchedulingConstraints,
-} from '../../validation/scheduling-model.ts'
+} from '../../validation/jobs/scheduling-model.ts'
 
 /** The policy of a group of groups: as that of a group of pods, but it counts groups. */
 export interface CompositePolicy {

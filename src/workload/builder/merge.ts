@@ -3,7 +3,7 @@ import type {
   GroupResourceClaim,
   PodGroupPolicy,
   SchedulingConstraints,
-} from '../../validation/scheduling-model.ts'
+} from '../../validation/jobs/scheduling-model.ts'
 import {
   type CompositePolicy,
   isComposite,

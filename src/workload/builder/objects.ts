@@ -1,5 +1,9 @@
-import type { KubeObject, ObjectMeta, OwnerReference } from '../../kube/objects.ts'
-import type { DisruptionMode, GroupResourceClaim, SchedulingConstraints } from '../../validation/scheduling-model.ts'
+import type { KubeObject, ObjectMeta, OwnerReference } from '../../kube/vocabulary/objects.ts'
+import type {
+  DisruptionMode,
+  GroupResourceClaim,
+  SchedulingConstraints,
+} from '../../validation/jobs/scheduling-model.ts'
 
 /**
  * The scheduler's objects as Kubernetes 1.37 serves them; `versions.ts` turns them into those of 1.36. Workload and

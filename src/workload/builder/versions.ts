@@ -1,5 +1,5 @@
-import type { KubeObject, OwnerReference } from '../../kube/objects.ts'
-import type { DisruptionMode } from '../../validation/scheduling-model.ts'
+import type { KubeObject, OwnerReference } from '../../kube/vocabulary/objects.ts'
+import type { DisruptionMode } from '../../validation/jobs/scheduling-model.ts'
 import { compositeTemplates } from './groups.ts'
 import {
   type CompositePodGroup,

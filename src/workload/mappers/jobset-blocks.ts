@@ -1,8 +1,8 @@
 import { type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
-import { creationErrors } from '../../validation/scheduling-rules.ts'
-import { readBlock, type WrittenBlock } from '../../validation/scheduling-spelling.ts'
-import { type Fields, isRecord } from '../../validation/scheduling-tree.ts'
-import { withStrayErrors } from '../../webhooks/job-allow.ts'
+import { withStrayErrors } from '../../validation/jobs/job-allow.ts'
+import { creationErrors } from '../../validation/jobs/scheduling-rules.ts'
+import { readBlock, type WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
+import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import { EVERYTHING } from './job.ts'
 
 /** What a JobSet says itself about scheduling: for the whole, and for its replicated jobs by name. */

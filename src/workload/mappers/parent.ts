@@ -1,5 +1,5 @@
-import { GROUP_TEMPLATE_NAME } from '../../names.ts'
-import { type Fields, isRecord } from '../../validation/scheduling-tree.ts'
+import { GROUP_TEMPLATE_NAME } from '../../kube/vocabulary/names.ts'
+import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import type { PodGroupTemplate, Workload } from '../builder/objects.ts'
 import type { Source } from './source.ts'
 

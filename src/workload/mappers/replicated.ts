@@ -1,7 +1,7 @@
 import { type FieldError, invalid, required } from '../../validation/field-error.ts'
-import type { WrittenBlock } from '../../validation/scheduling-spelling.ts'
-import { type Fields, isRecord } from '../../validation/scheduling-tree.ts'
-import { blockOf, viewJob } from '../../webhooks/job-view.ts'
+import { blockOf, viewJob } from '../../validation/jobs/job-view.ts'
+import type { WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
+import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import { jobErrors } from './job.ts'
 import { podSpecOf, priorityClassOf } from './source.ts'
 

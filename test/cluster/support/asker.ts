@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:https'
-import { systemClock } from '../../../src/kube/clock.ts'
-import { kubeconfigCredentials } from '../../../src/kube/credentials.ts'
+import { kubeconfigCredentials } from '../../../src/kube/client/credentials.ts'
+import { systemClock } from '../../../src/kube/vocabulary/clock.ts'
 import type { FieldErrorType } from '../../../src/validation/field-error.ts'
 
 /** What the API server says to a write, as far as field errors are concerned. */

@@ -1,4 +1,4 @@
-import { ADMISSION_GATE, GROUP_NAME, GROUP_TOTAL_COUNT, QUEUE_NAME } from '../../../src/names.ts'
+import { ADMISSION_GATE, GROUP_NAME, GROUP_TOTAL_COUNT, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
 
 export interface QueuedPodOptions {
   readonly namespace: string

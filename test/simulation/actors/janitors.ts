@@ -1,5 +1,5 @@
-import type { Resource } from '../../../src/kube/api.ts'
-import { NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import type { Resource } from '../../../src/kube/vocabulary/api.ts'
+import { NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import type { Agenda } from '../agenda.ts'
 import type { Dice } from '../dice.ts'
 import { isDeleting } from '../facts.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ApiError } from '../../../src/kube/api.ts'
-import type { OwnerReference } from '../../../src/kube/objects.ts'
+import type { ApiError } from '../../../src/kube/vocabulary/api.ts'
+import type { OwnerReference } from '../../../src/kube/vocabulary/objects.ts'
 import type { Stored } from '../model/server.ts'
 import { IMAGE, QUEUE, TOLERATIONS } from './objects.ts'
 

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../../src/kube/objects.ts'
+import type { ObjectMeta } from '../../../src/kube/vocabulary/objects.ts'
 import type { Stored } from '../model/server.ts'
 
 export const GATE = 'example.com/gate'

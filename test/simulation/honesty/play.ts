@@ -1,5 +1,11 @@
-import { ApiError, type ListOptions, type ObjectRef, type Patch, type Resource } from '../../../src/kube/api.ts'
-import type { KubeObject } from '../../../src/kube/objects.ts'
+import {
+  ApiError,
+  type ListOptions,
+  type ObjectRef,
+  type Patch,
+  type Resource,
+} from '../../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 import type { DeleteOptions, Stored } from '../model/server.ts'
 import { Names, refusal } from './names.ts'
 import type { Stage } from './stage.ts'

@@ -1,4 +1,4 @@
-import type { KubeApi, ObjectRef, Resource } from '../../../src/kube/api.ts'
+import type { KubeApi, ObjectRef, Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { DeleteOptions } from '../model/server.ts'
 
 /** An API server that the script can be played on, with the few things beside it that the script needs done. */

@@ -1,6 +1,6 @@
-import type { KubeApi, Resource, WatchEvent, WatchOptions } from '../../../src/kube/api.ts'
-import type { KubeObject } from '../../../src/kube/objects.ts'
-import { PODS } from '../../../src/kube/resources.ts'
+import type { KubeApi, Resource, WatchEvent, WatchOptions } from '../../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 import type { Stored } from '../model/server.ts'
 import { pod, workload } from './objects.ts'
 

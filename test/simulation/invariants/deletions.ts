@@ -1,5 +1,5 @@
-import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
-import { MANAGED } from '../../../src/names.ts'
+import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import {
   asPod,
   asWorkload,

@@ -1,7 +1,7 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
-import type { Pod } from '../../../src/kube/objects.ts'
-import { EVENTS, NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
-import { MANAGED } from '../../../src/names.ts'
+import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
+import { EVENTS, NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import { REASONS } from '../../../src/reconciler/reasons.ts'
 import { RESOURCE_IN_USE, type Workload } from '../../../src/workload/workload.ts'
 import {

@@ -1,6 +1,6 @@
-import type { Pod } from '../../../src/kube/objects.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
-import { PODSET_LABEL, WORKLOAD_ANNOTATION } from '../../../src/names.ts'
+import { PODSET_LABEL, WORKLOAD_ANNOTATION } from '../../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
+import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import type { Workload } from '../../../src/workload/workload.ts'
 import {
   asPod,

@@ -1,5 +1,5 @@
-import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
-import { ADMISSION_GATE, MANAGED } from '../../../src/names.ts'
+import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import { RESOURCE_IN_USE } from '../../../src/workload/workload.ts'
 import { asPod, asWorkload } from '../facts.ts'
 import { equal } from '../model/patches.ts'

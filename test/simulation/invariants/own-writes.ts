@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../src/kube/objects.ts'
-import { EVENTS } from '../../../src/kube/resources.ts'
+import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
+import { EVENTS } from '../../../src/kube/vocabulary/resources.ts'
 import { isWrite, type Request } from '../wire.ts'
 
 /** A write that was decided before an answer came may still wait for its turn when the answer is there. */

@@ -1,5 +1,5 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import type { Workload } from '../../../src/workload/workload.ts'
 import {
   asPod,

@@ -1,5 +1,5 @@
-import type { Pod } from '../../../src/kube/objects.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
+import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import type { Workload } from '../../../src/workload/workload.ts'
 import { asPod, asWorkload, groupOf, isManaged, unitOf } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'

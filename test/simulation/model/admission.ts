@@ -1,9 +1,9 @@
 import { applyPatch } from '../../../src/admission/patch.ts'
 import type { AdmissionRequest } from '../../../src/admission/review.ts'
 import type { Verdict } from '../../../src/admission/verdict.ts'
-import { ApiError } from '../../../src/kube/api.ts'
-import { PODS } from '../../../src/kube/resources.ts'
-import { reviewPodMutation, reviewPodValidation } from '../../../src/webhooks/pods.ts'
+import { ApiError } from '../../../src/kube/vocabulary/api.ts'
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { reviewPodMutation, reviewPodValidation } from '../../../src/webhooks/pods/pods.ts'
 import type { World } from '../../../src/webhooks/world.ts'
 import type { Admission, AdmissionCall, Stored } from './server.ts'
 

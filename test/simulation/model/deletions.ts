@@ -1,5 +1,5 @@
-import type { Resource } from '../../../src/kube/api.ts'
-import { PODS } from '../../../src/kube/resources.ts'
+import type { Resource } from '../../../src/kube/vocabulary/api.ts'
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { graceOf } from './pod-rules.ts'
 import type { Stored } from './server.ts'
 

@@ -1,5 +1,5 @@
-import type { Resource } from '../../../src/kube/api.ts'
-import type { ObjectMeta, OwnerReference } from '../../../src/kube/objects.ts'
+import type { Resource } from '../../../src/kube/vocabulary/api.ts'
+import type { ObjectMeta, OwnerReference } from '../../../src/kube/vocabulary/objects.ts'
 import { equal } from './patches.ts'
 import type { Stored } from './server.ts'
 

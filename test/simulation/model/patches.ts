@@ -1,4 +1,4 @@
-import { ApiError } from '../../../src/kube/api.ts'
+import { ApiError } from '../../../src/kube/vocabulary/api.ts'
 import { badRequest } from './refusals.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { ApiError, type ObjectRef, type Resource } from '../../../src/kube/api.ts'
+import { ApiError, type ObjectRef, type Resource } from '../../../src/kube/vocabulary/api.ts'
 
 export function notFound({ plural }: Resource, name: string): ApiError {
   return new ApiError(404, 'NotFound', `${plural} "${name}" not found`)

@@ -1,5 +1,5 @@
-import type { ObjectRef, Patch, Resource } from '../../../src/kube/api.ts'
-import { LEASES, PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import type { ObjectRef, Patch, Resource } from '../../../src/kube/vocabulary/api.ts'
+import { LEASES, PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import { metadataProblem, withServerFields } from './metadata-rules.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patches.ts'
 import { podUpdateProblem, tidyPod } from './pod-rules.ts'

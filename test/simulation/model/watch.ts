@@ -1,6 +1,13 @@
-import type { ListOptions, ObjectList, Resource, Status, WatchEvent, WatchOptions } from '../../../src/kube/api.ts'
-import type { KubeObject } from '../../../src/kube/objects.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/resources.ts'
+import type {
+  ListOptions,
+  ObjectList,
+  Resource,
+  Status,
+  WatchEvent,
+  WatchOptions,
+} from '../../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
+import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import { badRequest, expired } from './refusals.ts'
 import type { Change, ModelServer, Stored } from './server.ts'
 

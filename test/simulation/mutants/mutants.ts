@@ -18,10 +18,10 @@ const PERFORM = 'src/reconciler/perform.ts'
 const LIFTING = 'src/reconciler/lifting.ts'
 const STATE = 'src/reconciler/pod-state.ts'
 const LOOP = 'src/reconciler/loop.ts'
-const STORE = 'src/kube/store.ts'
+const STORE = 'src/kube/cache/store.ts'
 const LEDGER = 'src/engines/builtin/ledger.ts'
 const ENGINE = 'src/engines/builtin/engine.ts'
-const ELECTOR = 'src/kube/elector.ts'
+const ELECTOR = 'src/kube/coordination/elector.ts'
 const COMPOSE = 'src/workload/compose.ts'
 
 export const MUTANTS: readonly Mutant[] = [

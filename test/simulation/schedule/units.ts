@@ -9,7 +9,7 @@ import {
   GROUP_TOTAL_COUNT,
   QUEUE_NAME,
   RETRIABLE_IN_GROUP,
-} from '../../../src/names.ts'
+} from '../../../src/kube/vocabulary/names.ts'
 import { REPLACED, SAME_NAME } from '../actors/job-controller.ts'
 import { OUTCOME, RUN_MS } from '../actors/nodes.ts'
 import type { Dice } from '../dice.ts'

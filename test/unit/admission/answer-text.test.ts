@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { answer, answerText } from '../../../src/admission/answer.ts'
 import type { PatchOperation } from '../../../src/admission/patch.ts'
 import { allowed, forbiddenRequest, invalidObject, patched } from '../../../src/admission/verdict.ts'
-import { quoted } from '../../../src/json-text.ts'
+import { quoted } from '../../../src/kube/vocabulary/json-text.ts'
 import { forbidden, invalid, MAX_ERRORS } from '../../../src/validation/field-error.ts'
 import { podReview } from '../../support/reviews.ts'
 

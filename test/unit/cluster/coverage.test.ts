@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import {
-  type CoverageFacts,
-  compareCoverage,
-  type InstalledConfiguration,
-  type InstalledWebhook,
-} from '../../../src/cluster/coverage.ts'
+import { type CoverageFacts, compareCoverage } from '../../../src/cluster/coverage.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import type { InstalledConfiguration, InstalledWebhook } from '../../../src/kube/vocabulary/webhook-configurations.ts'
 
 const manifests = parseAllDocuments(readFileSync('manifests/base/webhooks.yaml', 'utf8')).map(
   document => document.toJS() as InstalledConfiguration,

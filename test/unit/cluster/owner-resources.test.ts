@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ownerResource } from '../../../src/cluster/owner-resources.ts'
-import { frameworkOf, KNOWN_FRAMEWORKS } from '../../../src/webhooks/frameworks.ts'
+import { frameworkOf, KNOWN_FRAMEWORKS } from '../../../src/kube/vocabulary/frameworks.ts'
 
 describe('the resources behind the owner walk', () => {
   it.each(KNOWN_FRAMEWORKS.filter(name => name !== 'pod'))('have a place to be watched for %s', name => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError, type KubeApi, type Patch } from '../../../src/kube/api.ts'
-import { ADMISSION_GATE, MANAGED } from '../../../src/names.ts'
+import { ApiError, type KubeApi, type Patch } from '../../../src/kube/vocabulary/api.ts'
+import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import type { Action } from '../../../src/reconciler/actions.ts'
-import { type Memory, perform } from '../../../src/reconciler/perform.ts'
+import { perform, type WriteBack } from '../../../src/reconciler/perform.ts'
 import { managedPod } from '../../support/pods.ts'
 
 const pod = { namespace: 'ml', name: 'train', uid: 'uid-train' }
@@ -27,7 +27,7 @@ function apiThat(error?: ApiError) {
 }
 
 const remembered: string[] = []
-const memory: Memory = { pod: () => remembered.push('pod'), workload: () => remembered.push('workload') }
+const memory: WriteBack = { pod: () => remembered.push('pod'), workload: () => remembered.push('workload') }
 
 describe('a write of the reconciler', () => {
   it('lifts our gate by its name, with the uid of the pod, and nothing else', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { EventInput, EventRecorder } from '../../../src/kube/events.ts'
-import type { Pod } from '../../../src/kube/objects.ts'
+import type { EventInput, EventRecorder } from '../../../src/kube/coordination/events.ts'
+import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import type { Standing } from '../../../src/reconciler/decision.ts'
 import { Standings } from '../../../src/reconciler/standings.ts'
 

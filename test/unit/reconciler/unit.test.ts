@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MANAGED } from '../../../src/names.ts'
+import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import { isStray, parseStrayKey, parseUnitKey, strayKeyOf, unitKeyOf } from '../../../src/reconciler/unit.ts'
 import { managedPod } from '../../support/pods.ts'
 

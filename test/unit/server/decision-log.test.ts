@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { createLogger } from '../../../src/logging.ts'
 import { createDecisionLog, type DecisionRecord } from '../../../src/server/decision-log.ts'
+import { createLogger } from '../../../src/server/logging.ts'
 
 const text = fc.option(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '\ud800x')), {
   nil: undefined,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { groupOf, parseGroup } from '../../../src/workload/group.ts'
 import { parseGroupSets } from '../../../src/workload/group-sets.ts'
-import { podOf } from '../webhooks/fixtures.ts'
+import { podOf } from '../webhooks/pods/fixtures.ts'
 
 /** Story 4 of KEP-976, to the letter. */
 const STORY_4 = `[

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { groupNameOf, groupOf, parseGroup } from '../../../src/workload/group.ts'
-import { podOf } from '../webhooks/fixtures.ts'
+import { podOf } from '../webhooks/pods/fixtures.ts'
 
 const labels = { 'pod-group-name': 'ring' }
 const problems = (options: Parameters<typeof podOf>[0]): readonly string[] =>

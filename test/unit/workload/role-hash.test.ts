@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PodSpec } from '../../../src/kube/objects.ts'
+import type { PodSpec } from '../../../src/kube/vocabulary/objects.ts'
 import { roleHash, roleShape } from '../../../src/workload/role-hash.ts'
 
 const spec = (requests: unknown, rest: object = {}): PodSpec =>

@@ -1,4 +1,4 @@
-import { EVENTS, NAMESPACES, PODS, WORKLOADS } from '../../../../src/kube/resources.ts'
+import { EVENTS, NAMESPACES, PODS, WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
 import { isDeleting } from '../../facts.ts'
 import { event, GATE, gated, KEEP, owner, pod, workload } from '../objects.ts'
 import type { Chapter } from '../play.ts'

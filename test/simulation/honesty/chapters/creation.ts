@@ -1,4 +1,4 @@
-import { EVENTS, LEASES, PODS, WORKLOADS } from '../../../../src/kube/resources.ts'
+import { EVENTS, LEASES, PODS, WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
 import { event, GATE, gated, HOLD, KEEP, owner, pod, workload } from '../objects.ts'
 import type { Chapter } from '../play.ts'
 

@@ -1,4 +1,4 @@
-import { PODS, WORKLOADS } from '../../../../src/kube/resources.ts'
+import { PODS, WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
 import { GATE, GUARD, gated, KEEP, NODE, OTHER_UID, pod, workload } from '../objects.ts'
 import type { Chapter, Play } from '../play.ts'
 

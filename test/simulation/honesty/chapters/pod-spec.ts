@@ -1,4 +1,4 @@
-import { PODS } from '../../../../src/kube/resources.ts'
+import { PODS } from '../../../../src/kube/vocabulary/resources.ts'
 import { condition, GATE, GUARD, gated, HOLD, KEEP, NODE, OTHER_UID, owner, pod, TOLERATIONS } from '../objects.ts'
 import type { Chapter } from '../play.ts'
 

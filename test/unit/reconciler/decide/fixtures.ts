@@ -1,4 +1,4 @@
-import type { Pod } from '../../../../src/kube/objects.ts'
+import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { decide } from '../../../../src/reconciler/decide.ts'
 import type { Unit } from '../../../../src/reconciler/unit.ts'
 import type { PodSetUpdate, Workload } from '../../../../src/workload/workload.ts'

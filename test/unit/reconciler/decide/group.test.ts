@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ADMISSION_GATE, GROUP_SERVING, MANAGED, RETRIABLE_IN_GROUP } from '../../../../src/names.ts'
+import { ADMISSION_GATE, GROUP_SERVING, MANAGED, RETRIABLE_IN_GROUP } from '../../../../src/kube/vocabulary/names.ts'
 import { decide } from '../../../../src/reconciler/decide.ts'
 import { managedPod, type PodOptions } from '../../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { Pod } from '../../../../src/kube/objects.ts'
-import { GROUP_COUNT, GROUP_ROLE, GROUP_ROLE_COUNT, GROUP_ROLES, GROUP_SETS } from '../../../../src/names.ts'
+import {
+  GROUP_COUNT,
+  GROUP_ROLE,
+  GROUP_ROLE_COUNT,
+  GROUP_ROLES,
+  GROUP_SETS,
+} from '../../../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { decide } from '../../../../src/reconciler/decide.ts'
 import type { Unit } from '../../../../src/reconciler/unit.ts'
 import { managedPod } from '../../../support/pods.ts'

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { CLUSTER_QUEUE_LABEL, LOCAL_QUEUE_LABEL, PODSET_LABEL, WORKLOAD_ANNOTATION } from '../../../../src/names.ts'
+import {
+  CLUSTER_QUEUE_LABEL,
+  LOCAL_QUEUE_LABEL,
+  PODSET_LABEL,
+  WORKLOAD_ANNOTATION,
+} from '../../../../src/kube/vocabulary/names.ts'
 import { decide } from '../../../../src/reconciler/decide.ts'
 import { RESOURCE_IN_USE } from '../../../../src/workload/workload.ts'
 import { managedPod } from '../../../support/pods.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { OwnerReference } from '../../../../src/kube/objects.ts'
+import type { OwnerReference } from '../../../../src/kube/vocabulary/objects.ts'
 import type { FieldError } from '../../../../src/validation/field-error.ts'
 import { buildWorkload } from '../../../../src/workload/builder/build.ts'
 import type {

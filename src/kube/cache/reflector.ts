@@ -1,0 +1,263 @@
+import {
+  ApiError,
+  type KubeApi,
+  type ListOptions,
+  type ObjectList,
+  ProtocolError,
+  type Resource,
+  type Status,
+  type WatchEvent,
+  type WatchOptions,
+} from '../vocabulary/api.ts'
+import { Backoff, sleep } from '../vocabulary/backoff.ts'
+import type { Clock, Random } from '../vocabulary/clock.ts'
+import type { Log } from '../vocabulary/log.ts'
+import type { KubeObject } from '../vocabulary/objects.ts'
+import { compareVersions } from '../vocabulary/versions.ts'
+import { keyOf, type ObjectStore } from './store.ts'
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly api: KubeApi
+  readonly resource: Resource
+  readonly query: ListOptions
+  readonly store: ObjectStore<T>
+  /** What is kept of an object. Throws `ProtocolError` for something that is no object. */
+  readonly prepare: (object: T) => T
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly onProgress: () => void
+  readonly onSynced: () => void
+  readonly onRelist?: (reason: string) => void
+  readonly onRestart?: (reason: string) => void
+}
+
+const PAGE = 500
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
+/** Answers that mean "not in this way": the server has no streaming lists, or does not let us use them. */
+const STREAMING_REFUSED: ReadonlySet<number> = new Set([400, 403, 404, 405, 415, 422])
+const FRUITLESS_LIMIT = 3
+const SHORT_WATCH_MS = 1_000
+const FIRST_DELAY_MS = 800
+
+/** An ERROR event inside a stream whose HTTP status was 200. */
+class StreamError extends ApiError {}
+
+/** Fills a store by list and watch, for ever: resumes where it can, reads everything again where it must. */
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>
+  readonly #backoff: Backoff
+  #streaming = true
+  #streamFailures = 0
+  #fruitless = 0
+  #expired = false
+  /** Where the watch goes on. `undefined`: the whole state must be read first. */
+  #resumeFrom: string | undefined
+  #relistReason = 'start'
+  #attempt = new AbortController()
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options
+    const { clock, random } = options
+    this.#backoff = new Backoff({
+      clock,
+      random,
+      initialMs: FIRST_DELAY_MS,
+      maxMs: 30_000,
+      jitter: 1,
+      resetAfterMs: 120_000,
+    })
+  }
+
+  /** Returns only when the signal is aborted, and never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, resource } = this.#options
+    while (!signal.aborted) {
+      let delay: number
+      const attempt = new AbortController()
+      this.#attempt = attempt
+      const either = AbortSignal.any([signal, attempt.signal])
+      try {
+        delay = this.#resumeFrom === undefined ? await this.#synchronise(either) : await this.#resume(either)
+      } catch (error) {
+        if (signal.aborted) return
+        if (attempt.signal.aborted) continue
+        delay = this.#failed(error)
+        log.warn({ err: error, resource: resource.plural, retryInMs: Math.round(delay) }, 'list or watch interrupted')
+      }
+      if (delay > 0) await sleep(clock, delay, either)
+    }
+  }
+
+  /** Reads everything again, now. When `onSynced` is called next, nothing in the store is older than this moment. */
+  refresh(): void {
+    this.#forget('refresh')
+    this.#attempt.abort()
+  }
+
+  async #synchronise(signal: AbortSignal): Promise<number> {
+    this.#options.onRelist?.(this.#relistReason)
+    this.#options.store.beginReplace()
+    if (this.#streaming && this.#streamFailures < FRUITLESS_LIMIT) {
+      try {
+        return await this.#follow({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }, new Map(), signal)
+      } catch (error) {
+        if (this.#resumeFrom === undefined) this.#streamFailures++
+        if (!isRefusal(error)) throw error
+        // 403 and 404 can be about the moment (rights or a CRD that come later); the others are about the server.
+        if (error.status !== 403 && error.status !== 404) this.#streaming = false
+      }
+    }
+    this.#streamFailures = 0
+    await this.#listPages(PAGE, signal)
+    return 0
+  }
+
+  async #listPages(limit: number | undefined, signal: AbortSignal): Promise<void> {
+    const { clock, prepare, onProgress } = this.#options
+    const items = new Map<string, T>()
+    let next: string | undefined
+    while (!signal.aborted) {
+      const page = await this.#page({ ...(limit && { limit }), ...(next && { continue: next }) }, signal)
+      if (page === 'expired') return this.#listPages(undefined, signal)
+      onProgress()
+      for (const item of page.items) {
+        const object = prepare(item)
+        items.set(keyOf(object), object)
+      }
+      next = page.metadata.continue || undefined
+      if (next === undefined) return this.#settle(items, page.metadata.resourceVersion, signal)
+      await sleep(clock, 0, signal)
+    }
+  }
+
+  /** A list slower than the server's memory of history loses its place; like client-go, ask for all at once then. */
+  async #page(part: ListOptions, signal: AbortSignal): Promise<ObjectList<T> | 'expired'> {
+    const { api, resource, query } = this.#options
+    try {
+      return await api.list<T>(resource, { ...query, ...part }, { signal })
+    } catch (error) {
+      if (part.continue !== undefined && error instanceof ApiError && error.status === 410) return 'expired'
+      throw error
+    }
+  }
+
+  #resume(signal: AbortSignal): Promise<number> {
+    return this.#follow(this.#resumeFrom === undefined ? {} : { resourceVersion: this.#resumeFrom }, undefined, signal)
+  }
+
+  /** One watch from start to end; returns the delay before the next. `initial`: it begins with the whole state. */
+  async #follow(part: WatchOptions, initial: Map<string, T> | undefined, signal: AbortSignal): Promise<number> {
+    const { api, resource, query, clock, random, onProgress } = this.#options
+    const startedAt = clock.monotonic()
+    const timeoutSeconds = 300 + Math.floor(random() * 301)
+    const options: WatchOptions = { ...query, ...part, allowWatchBookmarks: true, timeoutSeconds }
+    let pending = initial
+    let events = 0
+    for await (const event of api.watch<T>(resource, options, signal)) {
+      if (signal.aborted) return 0
+      onProgress()
+      if (event.type === 'ERROR') throw streamError(event.object)
+      events++
+      if (pending === undefined) this.#apply(event)
+      else if (event.type === 'BOOKMARK') {
+        if (event.object?.metadata?.annotations?.[INITIAL_EVENTS_END] !== 'true') continue
+        await this.#settle(pending, event.object.metadata.resourceVersion, signal)
+        pending = undefined
+      } else this.#stage(event, pending)
+    }
+    if (signal.aborted) return 0
+    if (pending) throw new ProtocolError('the streaming list ended before it was complete')
+    return this.#ended(events, clock.monotonic() - startedAt)
+  }
+
+  #stage(event: { readonly type: string; readonly object: T }, pending: Map<string, T>): void {
+    const object = this.#options.prepare(event.object)
+    if (event.type === 'DELETED') pending.delete(keyOf(object))
+    else pending.set(keyOf(object), object)
+  }
+
+  #apply(event: Exclude<WatchEvent<T>, { type: 'ERROR' }>): void {
+    const { store, prepare } = this.#options
+    this.#fruitless = 0
+    this.#expired = false
+    if (event.type === 'BOOKMARK') {
+      const version = event.object?.metadata?.resourceVersion
+      if (version && compareVersions(version, store.version) < 0) {
+        // Bookmarks only go forwards. This one says that the server's history is not the one we have seen.
+        throw new ProtocolError(`the server went back from resourceVersion ${store.version} to ${version}`)
+      }
+      store.advance(version)
+    } else {
+      const object = prepare(event.object)
+      if (event.type === 'DELETED') store.remove(object)
+      else store.upsert(object)
+    }
+    this.#resumeFrom = store.version
+  }
+
+  async #settle(items: ReadonlyMap<string, T>, version: string | undefined, signal: AbortSignal): Promise<void> {
+    if (!version) throw new ProtocolError('the list carries no resourceVersion')
+    for (const _ of this.#options.store.replace(items, version)) {
+      await sleep(this.#options.clock, 0, signal)
+      if (signal.aborted) return
+    }
+    this.#resumeFrom = version
+    this.#streamFailures = 0
+    this.#options.onSynced()
+  }
+
+  /**
+   * A server that closes each watch at once and never says 410 (kubernetes#137089) would have us reconnect for ever
+   * from a version that it no longer knows.
+   */
+  #ended(events: number, lifetimeMs: number): number {
+    if (lifetimeMs >= SHORT_WATCH_MS) return 0
+    if (events > 0) return FIRST_DELAY_MS
+    this.#options.onRestart?.('short watch')
+    this.#countFruitless()
+    return this.#backoff.next()
+  }
+
+  #failed(error: unknown): number {
+    this.#options.onRestart?.(reasonOf(error))
+    if (error instanceof ProtocolError) this.#forget('protocol error')
+    else if (error instanceof ApiError && error.status === 410) this.#expire()
+    else if (error instanceof StreamError) this.#countFruitless()
+    return this.#backoff.next(error instanceof ApiError ? error.retryAfterSeconds : undefined)
+  }
+
+  /** 410 right after an outage is the server being back, so wait little; 410 upon 410 is not, so wait longer. */
+  #expire(): void {
+    if (!this.#expired) this.#backoff.reset()
+    this.#expired = true
+    this.#forget('expired')
+  }
+
+  #countFruitless(): void {
+    if (++this.#fruitless >= FRUITLESS_LIMIT) this.#forget('no progress')
+  }
+
+  #forget(reason: string): void {
+    this.#fruitless = 0
+    this.#resumeFrom = undefined
+    this.#relistReason = reason
+  }
+}
+
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && !(error instanceof StreamError) && STREAMING_REFUSED.has(error.status)
+}
+
+function streamError(status: Status | undefined): ApiError {
+  const reason = status?.reason ?? 'Unknown'
+  const gone = status?.code === 410 || reason === 'Expired' || reason === 'Gone'
+  const message = status?.message ?? 'the watch reported an error without a message'
+  return new StreamError(gone ? 410 : (status?.code ?? 500), reason, message, status?.details?.retryAfterSeconds)
+}
+
+/** A short word for a metric label: bounded in number, unlike messages. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ApiError) return `http ${error.status}`
+  return error instanceof ProtocolError ? 'protocol error' : 'network error'
+}

@@ -1,0 +1,13 @@
+export interface TlsMaterial {
+  readonly ca?: string | Buffer
+  readonly cert?: string | Buffer
+  readonly key?: string | Buffer
+  readonly rejectUnauthorized?: boolean
+  readonly servername?: string
+}
+
+/** What one request needs to be let in. Headers and certificate belong together: an exec plugin can change both. */
+export interface Access {
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: TlsMaterial
+}

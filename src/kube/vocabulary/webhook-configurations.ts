@@ -1,0 +1,24 @@
+import type { KubeObject, LabelSelector } from './objects.ts'
+
+/** One entry of an installed webhook configuration, as far as Muster reads it. */
+export interface InstalledWebhook {
+  readonly name: string
+  readonly clientConfig: {
+    readonly caBundle?: string
+    readonly url?: string
+    readonly service?: { readonly path?: string }
+  }
+  readonly rules?: readonly {
+    readonly apiGroups?: readonly string[]
+    readonly resources?: readonly string[]
+    readonly operations?: readonly string[]
+  }[]
+  readonly failurePolicy?: string
+  readonly namespaceSelector?: LabelSelector | null
+  readonly objectSelector?: LabelSelector | null
+  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[]
+}
+
+export interface InstalledConfiguration extends KubeObject {
+  readonly webhooks?: readonly InstalledWebhook[]
+}

@@ -1,0 +1,135 @@
+import type { AdmissionRequest } from '../../admission/review.ts'
+import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
+import { SCHEDULING } from '../../kube/vocabulary/names.ts'
+import type { FieldError } from '../../validation/field-error.ts'
+import { withPolicyErrors } from '../../validation/jobs/job-allow.ts'
+import { blocksChanged, upstreamErrors } from '../../validation/jobs/job-rules.ts'
+import { annotationPath, blockOf, type JobView, viewJob, writingErrors } from '../../validation/jobs/job-view.ts'
+import { cronJobWarnings, jobWarnings } from '../../validation/jobs/job-warnings.ts'
+import { isRecord } from '../../validation/jobs/scheduling-tree.ts'
+import type { Webhook, World } from '../world.ts'
+import { allowanceFor } from './allowance.ts'
+import { reviewJobSet } from './jobset.ts'
+import { parallelismErrors } from './parallelism.ts'
+
+/** `/validate/jobs`: how Jobs, and what makes Jobs, may ask to be scheduled, and how that may change. */
+export function reviewJobValidation(request: AdmissionRequest, world: World): Verdict {
+  const { operation, subResource } = request
+  if (operation !== 'CREATE' && operation !== 'UPDATE') return allowed('NotOurs')
+  const kind = kindOf(request)
+  if (kind === undefined) return allowed('NotAJob')
+  if (subResource && !(kind === 'Job' && subResource === 'status' && annotationChanged(request))) {
+    return allowed('NotOurs')
+  }
+  return kind === 'JobSet' ? reviewJobSet(request, world) : reviewJob(request, kind, world)
+}
+
+export const JOB_WEBHOOKS: readonly Webhook[] = [
+  { name: 'validate-jobs', path: '/validate/jobs', mutating: false, review: reviewJobValidation },
+]
+
+type Kind = 'Job' | 'CronJob' | 'JobSet'
+
+function kindOf({ kind: { group, kind } }: AdmissionRequest): Kind | undefined {
+  if (group === 'batch' && (kind === 'Job' || kind === 'CronJob')) return kind
+  return group === 'jobset.x-k8s.io' && kind === 'JobSet' ? kind : undefined
+}
+
+/** The API server takes changes of annotations through `jobs/status`, too. */
+function annotationChanged({ object, oldObject }: AdmissionRequest): boolean {
+  const valueIn = (job: unknown): unknown => {
+    const metadata = isRecord(job) ? job.metadata : undefined
+    const annotations = isRecord(metadata) ? metadata.annotations : undefined
+    return isRecord(annotations) ? annotations[SCHEDULING] : undefined
+  }
+  return valueIn(object) !== valueIn(oldObject)
+}
+
+function reviewJob(request: AdmissionRequest, kind: 'Job' | 'CronJob', world: World): Verdict {
+  const before = request.operation === 'UPDATE' ? viewObject(request.oldObject, kind, request.name) : undefined
+  const after = viewObject(request.object, kind, request.name)
+  if (isMalformed(before) || isMalformed(after)) {
+    return invalidObject([...(isMalformed(before) ? before : []), ...(isMalformed(after) ? after : [])])
+  }
+  const guarded =
+    before === undefined || kind === 'CronJob' ? [] : parallelismErrors(before, after, world.config.jobs.parallelism)
+  const stray = kind === 'CronJob' ? misplacedWarnings(request.object) : []
+  if (!hasBlock(before) && !hasBlock(after)) return verdictOf([], guarded, stray, 'NoSchedulingBlock')
+
+  // Policy judges what is new: a list that has become shorter does not break what is running.
+  const isNew = blocksChanged(before, after)
+  const allowance = isNew && hasBlock(after) && !rootIsJudged(after) ? allowanceFor(request, world) : undefined
+  if (allowance !== undefined && 'kind' in allowance) return allowance
+  const upstream = [...after.numberErrors, ...upstreamErrors(before, after, kind === 'CronJob')]
+  const written = isNew ? [...upstream, ...writingErrors(after)] : upstream
+  const errors = allowance === undefined ? written : withPolicyErrors(upstream, after, allowance)
+  return verdictOf(errors, guarded, [...stray, ...blockWarnings(before, after, isNew, kind)])
+}
+
+function blockWarnings(
+  before: JobView | undefined,
+  after: JobView,
+  isNew: boolean,
+  kind: 'Job' | 'CronJob',
+): readonly string[] {
+  const block = blockOf(after)
+  const counts = isNew || before?.parallelism !== after.parallelism || before.completions !== after.completions
+  if (block === undefined || !counts || after.controller !== undefined) return []
+  return kind === 'CronJob' ? cronJobWarnings(after, block) : jobWarnings(after, block)
+}
+
+/**
+ * Jobs of a CronJob or JobSet are what their root has said, and that was judged when the root was written. To name one
+ * of these as the controller is no way around the lists: of such a Job, the Job controller ignores the block.
+ */
+function rootIsJudged({ controller }: JobView): boolean {
+  const { kind, apiVersion } = controller ?? {}
+  if (typeof apiVersion !== 'string') return false
+  return (
+    (kind === 'CronJob' && apiVersion.startsWith('batch/')) ||
+    (kind === 'JobSet' && apiVersion.startsWith('jobset.x-k8s.io/'))
+  )
+}
+
+const hasBlock = (job: JobView | undefined): boolean => job?.field !== undefined || job?.annotation !== undefined
+
+const isMalformed = (view: JobView | readonly FieldError[] | undefined): view is readonly FieldError[] =>
+  Array.isArray(view)
+
+function viewObject(object: unknown, kind: 'Job' | 'CronJob', requestName = ''): JobView | readonly FieldError[] {
+  const { metadata, spec } = isRecord(object) ? object : {}
+  const { name, generateName } = isRecord(metadata) ? metadata : {}
+  // Five characters are what the API server adds.
+  const generated = typeof generateName === 'string' ? `${generateName}xxxxx` : ''
+  const known = (typeof name === 'string' && name) || requestName || generated
+  if (kind === 'Job') return viewJob(object, '', known)
+  return viewJob(isRecord(spec) ? spec.jobTemplate : undefined, 'spec.jobTemplate.', known)
+}
+
+/** Nobody copies the annotations of a CronJob to its Jobs. */
+function misplacedWarnings(cronJob: unknown): readonly string[] {
+  const metadata = isRecord(cronJob) ? cronJob.metadata : undefined
+  const annotations = isRecord(metadata) ? metadata.annotations : undefined
+  if (!isRecord(annotations) || annotations[SCHEDULING] == null) return []
+  const path = annotationPath({ prefix: 'spec.jobTemplate.' })
+  return [`metadata.annotations[${SCHEDULING}]: has no effect on a CronJob; its Jobs take theirs from ${path}`]
+}
+
+/**
+ * 422 for an object that is wrong, 403 for one that is not allowed here. What Kubernetes itself refuses is reported as
+ * Kubernetes does, and the parallelism of a gang is then a warning: fixing one must not be the way into the other.
+ */
+function verdictOf(
+  errors: readonly FieldError[],
+  guarded: readonly FieldError[],
+  warnings: readonly string[],
+  reason = 'Valid',
+): Verdict {
+  const isWrong = errors.some(({ type }) => type !== 'Forbidden')
+  if (isWrong) return invalidObject(errors, [...warnings, ...guarded.map(guardWarning)])
+  const refused = [...errors, ...guarded]
+  return refused.length > 0 ? forbiddenRequest(refused, warnings) : allowed(reason, warnings)
+}
+
+const guardWarning = ({ field }: FieldError): string =>
+  `${field}: the parallelism of a gang cannot change either; create a new Job, or one with the policy \`basic\``

@@ -1,0 +1,44 @@
+import type { Configuration } from '../../config/configuration.ts'
+import { type FieldError, forbidden } from '../../validation/field-error.ts'
+import { policyOf } from '../../validation/jobs/job-rules.ts'
+import { blockOf, type JobView } from '../../validation/jobs/job-view.ts'
+import { gangOf } from '../../validation/jobs/scheduling-rules.ts'
+
+/**
+ * KEP-5547: the parallelism of a gang does not change, up or down, running or suspended. Kubernetes 1.36 had this as an
+ * admission plugin that looked for live PodGroups, and so let changes pass just after a start; 1.37 has nothing. Here
+ * the Job itself says whether it is a gang. `gangChanges: deny` makes no exception for a Job that has never started:
+ * at its first sync, suspended or not, its PodGroup has been made already.
+ */
+export function parallelismErrors(
+  before: JobView,
+  after: JobView,
+  { gangChanges, implicitGang }: Configuration['jobs']['parallelism'],
+): readonly FieldError[] {
+  if (gangChanges === 'allow' || before.parallelism === after.parallelism) return []
+  if (after.numberErrors.length > 0 || isOwned(before, after)) return []
+  const gang = gangIn(before, implicitGang === 'indexed')
+  if (gang === undefined) return []
+  const detail =
+    `cannot change parallelism for Job ${JSON.stringify(before.name)} from ${before.parallelism} to ` +
+    `${after.parallelism}: its pods are scheduled as one gang (${gang}). Create a new Job with the parallelism you ` +
+    'need, or one with the policy `basic`, whose parallelism may change'
+  return [forbidden(`${after.prefix}spec.parallelism`, detail)]
+}
+
+/** Its root decides what its gang is: of a Job with a controller, the Job controller makes no PodGroup. */
+function isOwned({ controller: was }: JobView, { controller: is }: JobView): boolean {
+  return was !== undefined && is !== undefined && was.uid === is.uid
+}
+
+/** How the Job says that it is a gang; undefined when it is none. */
+function gangIn(job: JobView, indexedIsGang: boolean): string | undefined {
+  const block = blockOf(job)
+  if (block !== undefined && policyOf(block.model.schedulingPolicy) === 'gang') {
+    const minCount = gangOf(block.model.schedulingPolicy)?.minCount
+    return `${block.paths.policy}.gang with minCount ${typeof minCount === 'number' ? minCount : job.parallelism}`
+  }
+  const explicit = block?.model.schedulingPolicy !== undefined
+  const implicit = indexedIsGang && !explicit && job.indexed && job.parallelism > 1
+  return implicit ? `Indexed with parallelism ${job.parallelism}, jobs.parallelism.implicitGang is indexed` : undefined
+}

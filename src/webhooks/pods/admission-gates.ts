@@ -1,0 +1,52 @@
+import { ADMISSION_GATED_BY } from '../../kube/vocabulary/names.ts'
+import type { Pod } from '../../kube/vocabulary/objects.ts'
+import { type FieldError, forbidden, invalid, MAX_ERRORS } from '../../validation/field-error.ts'
+import { domainPrefixedPathProblems } from '../../validation/formats.ts'
+import { annotationOf, annotationPath } from './facts.ts'
+
+/** Kueue's annotation `admission-gated-by`: names of controllers that must consent before admission. */
+const PATH = annotationPath(ADMISSION_GATED_BY)
+const NAME_LENGTH = 63
+
+export function admissionGatesErrors(pod: Pod): readonly FieldError[] {
+  const value = annotationOf(pod, ADMISSION_GATED_BY)
+  return value ? formatErrors(value) : []
+}
+
+/** Consent can be given once. It can't be demanded of a pod that may be running already. */
+export function admissionGatesUpdateErrors(before: Pod, after: Pod): readonly FieldError[] {
+  const old = annotationOf(before, ADMISSION_GATED_BY) ?? ''
+  const value = annotationOf(after, ADMISSION_GATED_BY) ?? ''
+  if (value === '') return []
+  const errors: FieldError[] = []
+  if (old === '') errors.push(forbidden(PATH, 'cannot add admission gate after creation'))
+  else {
+    const known = new Set(namesIn(old))
+    if (namesIn(value).some(name => !known.has(name))) {
+      errors.push(forbidden(PATH, 'can only remove gates, not add new ones'))
+    }
+  }
+  return [...errors, ...formatErrors(value)]
+}
+
+function formatErrors(value: string): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const seen = new Set<string>()
+  for (const name of namesIn(value)) {
+    if (errors.length >= MAX_ERRORS) break
+    if (name === '') errors.push(invalid(PATH, value, 'cannot contain empty gate names'))
+    else if (seen.has(name)) errors.push(invalid(PATH, value, `duplicate gate name: ${name}`))
+    else {
+      seen.add(name)
+      errors.push(...domainPrefixedPathProblems(name).map(({ value: part, problem }) => invalid(PATH, part, problem)))
+      if (name.length > NAME_LENGTH) {
+        errors.push({ field: PATH, type: 'TooLong', detail: `may not be more than ${NAME_LENGTH} bytes`, value: name })
+      }
+    }
+  }
+  return errors
+}
+
+function namesIn(value: string): readonly string[] {
+  return value.trim() === '' ? [] : value.split(',').map(name => name.trim())
+}

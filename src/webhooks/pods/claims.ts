@@ -1,0 +1,53 @@
+import {
+  ADMISSION_GATE,
+  CLUSTER_QUEUE_LABEL,
+  LOCAL_QUEUE_LABEL,
+  MANAGED,
+  PODSET_LABEL,
+  ROLE_HASH,
+  WORKLOAD_ANNOTATION,
+} from '../../kube/vocabulary/names.ts'
+import type { Pod } from '../../kube/vocabulary/objects.ts'
+import { type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
+import { roleHash } from '../../workload/role-hash.ts'
+import { annotationOf, annotationPath, isGated, labelOf, labelPath, queueOf } from './facts.ts'
+import { wrongRoleHash } from './mutation.ts'
+
+/** What Muster writes on a pod when it lifts the gate. */
+export const RECONCILER_LABELS = [PODSET_LABEL, LOCAL_QUEUE_LABEL, CLUSTER_QUEUE_LABEL] as const
+
+/**
+ * Claims that a pod of ours may not come with. Kueue trusts them all: a false role hash then charges a large pod as a
+ * small one, and a reconciler's label set beforehand kills the workload at its admission.
+ */
+export function claimErrors(pod: Pod): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const role = annotationOf(pod, ROLE_HASH)
+  if (role !== undefined) {
+    const computed = roleHash(pod.spec)
+    if (role !== computed) errors.push(invalid(annotationPath(ROLE_HASH), role, wrongRoleHash(computed)))
+  }
+  const detail = 'is written when the pod is admitted; remove it from the manifest'
+  for (const key of RECONCILER_LABELS) {
+    if (labelOf(pod, key) !== undefined) errors.push(forbidden(labelPath(key), detail))
+  }
+  if (annotationOf(pod, WORKLOAD_ANNOTATION) !== undefined) {
+    errors.push(forbidden(annotationPath(WORKLOAD_ANNOTATION), detail))
+  }
+  return errors
+}
+
+/**
+ * The backstop. In the second round the API server does not call a mutating webhook that did not match in the first,
+ * so a queue label that a later webhook adds never reaches our mutator; and a webhook after us can drop our gate. The
+ * validating phase sees the pod as it will be stored, and a pod of ours is not stored ungated.
+ */
+export function ungatedErrors(pod: Pod): readonly FieldError[] {
+  if (isGated(pod)) return []
+  const queue = queueOf(pod)
+  const asked = queue === '' ? 'pods here wait for admission' : `the pod asks for queue "${queue}"`
+  const detail =
+    `${asked} but carries no gate '${ADMISSION_GATE}': another admission webhook removed it, or set the queue after ` +
+    `Muster's webhook had run. Set the label on the pod itself, or let that webhook run first ('${MANAGED}' must be set too)`
+  return [required('spec.schedulingGates', detail)]
+}

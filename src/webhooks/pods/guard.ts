@@ -1,0 +1,105 @@
+import type { UserInfo } from '../../admission/review.ts'
+import { ADMISSION_GATE, GROUP_NAME, MANAGED, QUEUE_NAME, WORKLOAD_ANNOTATION } from '../../kube/vocabulary/names.ts'
+import type { Pod } from '../../kube/vocabulary/objects.ts'
+import { type FieldError, forbidden } from '../../validation/field-error.ts'
+import { groupNameOf } from '../../workload/group.ts'
+import type { World } from '../world.ts'
+import { RECONCILER_LABELS } from './claims.ts'
+import {
+  annotationOf,
+  annotationPath,
+  hasOurFinalizer,
+  isGated,
+  isMarkedManaged,
+  labelOf,
+  labelPath,
+  queueOf,
+} from './facts.ts'
+import { hasEnabledController } from './validation.ts'
+
+/**
+ * Anyone who may update pods can take a scheduling gate away: Kubernetes leaves it to others to say who may
+ * (KEP-3521), and Kueue notices only afterwards, when the pod has run. Here it is refused.
+ *
+ * The guard looks at our own marks and at nothing else, so that nobody is hindered in what is theirs: the kubelet
+ * writes status, the garbage collector owner references, controllers their labels and finalizers.
+ */
+export function guardErrors(before: Pod, after: Pod, user: UserInfo | undefined, world: World): readonly FieldError[] {
+  if (isExempt(user, world)) return []
+  const only = whoMay(world)
+  if (!isGuarded(before)) return forgedMarkErrors(before, after, only, world)
+  const errors: FieldError[] = []
+  if (isGated(before) && !isGated(after)) {
+    const detail = `the gate '${ADMISSION_GATE}' is lifted when the pod is admitted; ${only}`
+    errors.push(forbidden('spec.schedulingGates', detail))
+  }
+  if (isMarkedManaged(before) && !isMarkedManaged(after)) {
+    errors.push(forbidden(labelPath(MANAGED), `a queued pod stays queued until it is deleted; ${only}`))
+  }
+  if (hasOurFinalizer(before) && !hasOurFinalizer(after)) {
+    const detail = `'${MANAGED}' is removed when the end of the pod has been counted; ${only}`
+    errors.push(forbidden('metadata.finalizers', detail))
+  }
+  errors.push(...liftedPodErrors(before, after, only), ...reconcilerMarkErrors(before, after, only))
+  return errors
+}
+
+/** `pods/resize`: a pod that grows behind its gate is admitted with less than it will use. */
+export function resizeErrors(before: Pod, user: UserInfo | undefined, world: World): readonly FieldError[] {
+  if (isExempt(user, world) || !isGuarded(before) || !isGated(before)) return []
+  const detail = `a pod that waits for admission keeps the size it asked for: delete it and create it anew; ${whoMay(world)}`
+  return [forbidden('spec.containers', detail)]
+}
+
+/** Either mark is enough: the one that is left when somebody exempt took the other away still means us. */
+const isGuarded = (pod: Pod): boolean => isMarkedManaged(pod) || hasOurFinalizer(pod)
+
+/** The API server always says who asks. Where nobody is named, nobody is exempt. */
+function isExempt(user: UserInfo | undefined, world: World): boolean {
+  const { exemptUsers, exemptGroups } = world.config.guard
+  const name = user?.username
+  if (name === undefined || name === '') return false
+  if (name === world.self || exemptUsers.includes(name)) return true
+  return exemptGroups.length > 0 && (user?.groups?.some(group => exemptGroups.includes(group)) ?? false)
+}
+
+function whoMay(world: World): string {
+  const { exemptUsers, exemptGroups } = world.config.guard
+  const names = [`Muster itself (${world.self})`]
+  if (exemptUsers.length > 0) names.push(`the users ${exemptUsers.join(', ')}`)
+  if (exemptGroups.length > 0) names.push(`members of ${exemptGroups.join(', ')}`)
+  return `only ${names.join(' and ')} may change this`
+}
+
+/** Kueue's "suspended" takes in finished pods, whose queue it would let change under the books. */
+function liftedPodErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
+  if (isGated(before)) return []
+  const errors: FieldError[] = []
+  if (queueOf(before) !== queueOf(after)) {
+    errors.push(forbidden(labelPath(QUEUE_NAME), `the pod was admitted through queue "${queueOf(before)}"; ${only}`))
+  }
+  if (groupNameOf(before) === undefined && groupNameOf(after) !== undefined) {
+    errors.push(forbidden(labelPath(GROUP_NAME), `the pod was admitted on its own and can't join a group; ${only}`))
+  }
+  return errors
+}
+
+function reconcilerMarkErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
+  const detail = `is written when the pod is admitted; ${only}`
+  const errors = RECONCILER_LABELS.filter(key => labelOf(before, key) !== labelOf(after, key)).map(key =>
+    forbidden(labelPath(key), detail),
+  )
+  if (annotationOf(before, WORKLOAD_ANNOTATION) !== annotationOf(after, WORKLOAD_ANNOTATION)) {
+    errors.push(forbidden(annotationPath(WORKLOAD_ANNOTATION), detail))
+  }
+  return errors
+}
+
+/**
+ * A pod that was not queued when it was created can't be declared queued later: it may be running. A pod whose owner
+ * is queued gets Kueue's warning instead, since the owner's template may have put the label there.
+ */
+function forgedMarkErrors(before: Pod, after: Pod, only: string, world: World): readonly FieldError[] {
+  if (!isMarkedManaged(after) || isGated(before) || hasEnabledController(after, world)) return []
+  return [forbidden(labelPath(MANAGED), `is set when a pod is created in a queue, and not later; ${only}`)]
+}

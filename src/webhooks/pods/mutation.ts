@@ -1,0 +1,132 @@
+import { type PatchOperation, pointer } from '../../admission/patch.ts'
+import { allowed, forbiddenRequest, invalidObject, patched, type Verdict } from '../../admission/verdict.ts'
+import { ADMISSION_GATE, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
+import type { Pod } from '../../kube/vocabulary/objects.ts'
+import { forbidden, invalid } from '../../validation/field-error.ts'
+import { roleHash } from '../../workload/role-hash.ts'
+import type { World } from '../world.ts'
+import { annotationOf, annotationPath, hasOurFinalizer, isGated, isMarkedManaged, queueOf } from './facts.ts'
+import { podScope } from './scope.ts'
+
+/** KEP-976: a pod that is subject to queueing waits behind our gate until its workload is admitted. */
+export function gatePod(pod: Pod, namespace: string, world: World): Verdict {
+  const scope = podScope(pod, namespace, world)
+  if (scope.kind === 'denied' || scope.kind === 'needs') return scope
+  if (scope.kind === 'ignored') return allowed(scope.reason)
+  if (pod.spec.nodeName) return cannotBeGated(pod, scope.defaultQueue)
+
+  const role = stampRole(pod)
+  if ('denied' in role) return role.denied
+  const patch = isUnmarked(pod) && !scope.defaultQueue ? usualMarks(pod, role) : marks(pod, role, scope.defaultQueue)
+  return patch.length === 0 ? allowed('AlreadyGated') : patched('Gated', patch)
+}
+
+function marks(pod: Pod, role: StampedRole, defaultQueue: boolean): readonly PatchOperation[] {
+  const labels: Record<string, string> = defaultQueue ? { [QUEUE_NAME]: 'default' } : {}
+  if (!isMarkedManaged(pod)) labels[MANAGED] = 'true'
+  const patch: PatchOperation[] = []
+  setKeys(patch, pod.metadata.labels, labels, LABELS)
+  if (!hasOurFinalizer(pod)) append(patch, pod.metadata.finalizers, MANAGED, '/metadata/finalizers')
+  setKeys(patch, pod.metadata.annotations, role.annotations, ANNOTATIONS)
+  if (!isGated(pod)) append(patch, pod.spec.schedulingGates, { name: ADMISSION_GATE }, '/spec/schedulingGates')
+  return patch
+}
+
+/** As nearly every new pod comes: with labels and annotations, but none of ours, without finalizers and gates. */
+function isUnmarked({ metadata, spec }: Pod): boolean {
+  const { labels, annotations } = metadata
+  if (!labels || !annotations || metadata.finalizers || spec.schedulingGates) return false
+  return !Object.hasOwn(labels, MANAGED) && !Object.hasOwn(annotations, ROLE_HASH)
+}
+
+/** The patches of unmarked pods differ in the role alone. They are frozen, because many reviews share them. */
+const USUAL_MARKS = new Map<string, readonly PatchOperation[]>()
+const MAX_USUAL_MARKS = 256
+
+function usualMarks(pod: Pod, role: StampedRole): readonly PatchOperation[] {
+  const hash = role.annotations[ROLE_HASH] ?? ''
+  const known = USUAL_MARKS.get(hash)
+  if (known !== undefined) return known
+  const patch = Object.freeze(marks(pod, role, false))
+  if (USUAL_MARKS.size >= MAX_USUAL_MARKS) USUAL_MARKS.clear()
+  USUAL_MARKS.set(hash, patch)
+  return patch
+}
+
+/** The API server would refuse the gated pod with a text that names neither the queue nor the remedy. */
+function cannotBeGated(pod: Pod, defaultQueue: boolean): Verdict {
+  const queue = defaultQueue ? 'default' : queueOf(pod)
+  const wait = queue === '' ? 'pods in this namespace wait for admission' : `the pod waits in queue "${queue}"`
+  const detail =
+    `cannot be set until all schedulingGates have been cleared: ${wait} before it gets a node. ` +
+    `Remove spec.nodeName and choose the node with spec.nodeSelector {kubernetes.io/hostname: ${pod.spec.nodeName}}, ` +
+    'or let the pod run outside the queues'
+  return forbiddenRequest([forbidden('spec.nodeName', detail)])
+}
+
+interface StampedRole {
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+type Role = StampedRole | { readonly denied: Verdict }
+
+const OUR_HASH = /^[0-9a-f]{8}$/
+
+/**
+ * The role hash is computed here and nowhere else. A pod that already carries all our marks is here for the second
+ * time, because another webhook changed it after us (`reinvocationPolicy: IfNeeded`): its hash is brought up to date.
+ * A hash on a pod that has not been here is a claim; a false one would put a large pod into the podSet of small ones.
+ * A preset that isn't a hash at all stays in place, where Kueue leaves it, and the validator refuses it.
+ */
+function stampRole(pod: Pod): Role {
+  const preset = annotationOf(pod, ROLE_HASH)
+  if (preset !== undefined && preset !== '' && !OUR_HASH.test(preset)) return { annotations: {} }
+  const computed = roleHash(pod.spec)
+  if (preset === computed) return { annotations: {} }
+  const ours = !preset || (isMarkedManaged(pod) && hasOurFinalizer(pod) && isGated(pod))
+  if (ours) return { annotations: { [ROLE_HASH]: computed } }
+  return { denied: invalidObject([invalid(annotationPath(ROLE_HASH), preset, wrongRoleHash(computed))]) }
+}
+
+export function wrongRoleHash(computed: string): string {
+  return `is not the role of this pod, which is ${computed}; remove the annotation: Muster computes it`
+}
+
+/** A map that we write keys into, and where each of these keys is. */
+interface Target {
+  readonly path: string
+  readonly keys: Readonly<Record<string, string>>
+}
+
+const LABELS = target('labels', QUEUE_NAME, MANAGED)
+const ANNOTATIONS = target('annotations', ROLE_HASH)
+
+function target(field: string, ...keys: readonly string[]): Target {
+  const paths = keys.map(key => [key, pointer('metadata', field, key)])
+  return { path: pointer('metadata', field), keys: Object.fromEntries(paths) }
+}
+
+function setKeys(
+  patch: PatchOperation[],
+  existing: Readonly<Record<string, string>> | null | undefined,
+  wanted: Readonly<Record<string, string>>,
+  { path, keys }: Target,
+): void {
+  for (const key in wanted) {
+    if (existing === undefined || existing === null) {
+      patch.push({ op: 'add', path, value: wanted })
+      return
+    }
+    patch.push({ op: Object.hasOwn(existing, key) ? 'replace' : 'add', path: keys[key] ?? '', value: wanted[key] })
+  }
+}
+
+function append(
+  patch: PatchOperation[],
+  existing: readonly unknown[] | null | undefined,
+  item: unknown,
+  path: string,
+): void {
+  if (existing === undefined || existing === null) patch.push({ op: 'add', path, value: [item] })
+  else patch.push({ op: 'add', path: `${path}/-`, value: item })
+}

@@ -1,0 +1,123 @@
+import type { AdmissionRequest } from '../../admission/review.ts'
+import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
+import { SUSPENDING_PARENT } from '../../kube/vocabulary/names.ts'
+import type { Pod } from '../../kube/vocabulary/objects.ts'
+import type { FieldError } from '../../validation/field-error.ts'
+import { parseGroup } from '../../workload/group.ts'
+import type { Webhook, World } from '../world.ts'
+import { claimErrors, ungatedErrors } from './claims.ts'
+import { annotationOf, isGated, isMarkedManaged, queueOf } from './facts.ts'
+import { guardErrors, resizeErrors } from './guard.ts'
+import { gatePod } from './mutation.ts'
+import { existingNamespaceSelected, podScope, podsEnabled, type Scope } from './scope.ts'
+import { shapeErrors } from './shape.ts'
+import { updateErrors } from './update.ts'
+import { createErrors, managedOwnerWarnings } from './validation.ts'
+
+/** `/mutate/pods`: a new pod that is subject to queueing gets our gate, label, finalizer and its role. */
+export function reviewPodMutation(request: AdmissionRequest, world: World): Verdict {
+  if (request.operation !== 'CREATE' || request.subResource) return allowed('NotACreation')
+  if (!isPodRequest(request)) return allowed('NotAPod')
+  const malformed = shapeErrors(request.object)
+  if (malformed.length > 0) return invalidObject(malformed)
+  const pod = request.object as Pod
+  return gatePod(pod, namespaceOf(request, pod), world)
+}
+
+/** `/validate/pods`: what a pod may say, how it may change, and who may change what is ours. */
+export function reviewPodValidation(request: AdmissionRequest, world: World): Verdict {
+  if (!isPodRequest(request)) return allowed('NotAPod')
+  if (!podsEnabled(world)) return allowed('PodsNotEnabled')
+  if (request.subResource) return reviewSubresource(request, world)
+  if (request.operation === 'CREATE') return reviewCreation(request, world)
+  if (request.operation === 'UPDATE') return reviewUpdate(request, world)
+  return allowed('NotOurs')
+}
+
+export const POD_WEBHOOKS: readonly Webhook[] = [
+  { name: 'mutate-pods', path: '/mutate/pods', mutating: true, review: reviewPodMutation },
+  { name: 'validate-pods', path: '/validate/pods', mutating: false, review: reviewPodValidation },
+]
+
+const isPodRequest = (request: AdmissionRequest): boolean => request.kind.kind === 'Pod' && !request.kind.group
+
+/** The namespace of the request is the one that counts: the object's own may still be empty. */
+function namespaceOf(request: AdmissionRequest, pod: Pod): string {
+  return request.namespace || pod.metadata.namespace || 'default'
+}
+
+function reviewCreation(request: AdmissionRequest, world: World): Verdict {
+  const malformed = shapeErrors(request.object)
+  if (malformed.length > 0) return invalidObject(malformed)
+  const pod = request.object as Pod
+  const namespace = namespaceOf(request, pod)
+  const selected = existingNamespaceSelected(namespace, world)
+  if (typeof selected !== 'boolean') return selected
+  if (!selected) return allowed('NamespaceNotSelected')
+
+  const scope = scopeOfNewPod(pod, namespace, world)
+  if (scope.kind === 'needs') return scope
+  const group = parseGroup(pod)
+  const ours = scope.kind === 'ours'
+  const errors = [...createErrors(pod, group), ...(ours ? claimErrors(pod) : [])]
+  const warnings = [...managedOwnerWarnings(pod, world), ...group.warnings]
+  if (errors.length > 0) return invalidObject(errors, warnings)
+  if (scope.kind === 'denied') return { ...scope, warnings }
+  return verdictOf(ours ? ungatedErrors(pod) : [], warnings)
+}
+
+/** Our mutator's marks tell at once that a pod is ours. Without them the same questions are asked as there. */
+function scopeOfNewPod(pod: Pod, namespace: string, world: World): Scope {
+  if (isGated(pod) && isMarkedManaged(pod)) return { kind: 'ours', defaultQueue: false }
+  const asks = queueOf(pod) !== '' || world.config.manageJobsWithoutQueueName
+  return asks ? podScope(pod, namespace, world) : { kind: 'ignored', reason: 'NoQueue' }
+}
+
+function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
+  const malformed = [...shapeErrors(request.oldObject), ...shapeErrors(request.object)]
+  if (malformed.length > 0) return invalidObject(malformed)
+  const before = request.oldObject as Pod
+  const after = request.object as Pod
+  const namespace = namespaceOf(request, after)
+  const selected = existingNamespaceSelected(namespace, world)
+  if (typeof selected !== 'boolean') return selected
+  if (!selected) return allowed('NamespaceNotSelected')
+
+  const group = parseGroup(after)
+  const errors = updateErrors(before, after, group, namespace, world)
+  const byParent = annotationOf(after, SUSPENDING_PARENT) !== undefined
+  const warnings = [...(byParent ? [] : managedOwnerWarnings(after, world)), ...group.warnings]
+  if (errors.length > 0) return invalidObject(errors, warnings)
+  return verdictOf(guardErrors(before, after, request.userInfo, world), warnings)
+}
+
+/**
+ * Ephemeral containers, binding and eviction belong to others. So does status, but for one thing: the API server
+ * takes changes of labels, annotations and finalizers through `pods/status` too, and there they are what they are.
+ */
+function reviewSubresource(request: AdmissionRequest, world: World): Verdict {
+  if (request.operation !== 'UPDATE' || shapeErrors(request.oldObject).length > 0) return allowed('NotOurs')
+  const before = request.oldObject as Pod
+  if (request.subResource === 'resize') return verdictOf(resizeErrors(before, request.userInfo, world), [])
+  if (request.subResource !== 'status' || shapeErrors(request.object).length > 0) return allowed('NotOurs')
+  return metadataChanged(before, request.object as Pod) ? reviewUpdate(request, world) : allowed('NotOurs')
+}
+
+function metadataChanged({ metadata: before }: Pod, { metadata: after }: Pod): boolean {
+  return (
+    differ(before.labels, after.labels) ||
+    differ(before.annotations, after.annotations) ||
+    differ(before.finalizers, after.finalizers)
+  )
+}
+
+type Flat = Readonly<Record<string, string>> | readonly string[] | null | undefined
+
+function differ(before: Flat, after: Flat): boolean {
+  const [was, is] = [Object.entries(before ?? {}), Object.entries(after ?? {})]
+  return was.length !== is.length || was.some(([key, value]) => (after as Record<string, unknown>)[key] !== value)
+}
+
+function verdictOf(errors: readonly FieldError[], warnings: readonly string[]): Verdict {
+  return errors.length > 0 ? forbiddenRequest(errors, warnings) : allowed('Valid', warnings)
+}

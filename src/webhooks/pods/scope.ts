@@ -1,0 +1,73 @@
+import { type Denied, forbiddenRequest, type Needs, needs } from '../../admission/verdict.ts'
+import { MIRROR_POD, NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
+import type { Pod, StringMap } from '../../kube/vocabulary/objects.ts'
+import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
+import { invalid } from '../../validation/field-error.ts'
+import type { World } from '../world.ts'
+import { annotationOf, queueOf } from './facts.ts'
+import { findQueuedAncestor } from './owners.ts'
+
+/** Whether a pod is ours to gate. `ignored` says why not, in one word. */
+export type Scope =
+  | { readonly kind: 'ignored'; readonly reason: string }
+  | { readonly kind: 'ours'; readonly defaultQueue: boolean }
+  | Denied
+  | Needs
+
+const ignored = (reason: string): Scope => ({ kind: 'ignored', reason })
+
+/** Without `pod` in `integrations.frameworks` nobody would lift a gate, so none is set and none is guarded. */
+export function podsEnabled(world: World): boolean {
+  return world.config.integrations.frameworks.includes('pod')
+}
+
+/**
+ * The decisions of KEP-976, "Pods subject to queueing". What a pod says of itself comes first: a pod that nobody asks
+ * to queue is let through even when its namespace or its owner can't be looked up.
+ *
+ * Kueue's annotation `pod-suspending-parent` is not asked about. There, it makes a gate without the managed label, and
+ * a controller of the parent lifts it; here there is no such controller, and a pod that nobody lifts would wait for
+ * ever. Such a pod is queued like any other.
+ */
+export function podScope(pod: Pod, namespace: string, world: World): Scope {
+  if (!podsEnabled(world)) return ignored('PodsNotEnabled')
+  // The API server refuses this annotation on a pod without a node, so it opens no way around the queue.
+  if (annotationOf(pod, MIRROR_POD) !== undefined) return ignored('MirrorPod')
+
+  const { manageJobsWithoutQueueName, integrations } = world.config
+  const defaultQueue = queueOf(pod) === '' && world.hasDefaultQueue(namespace)
+  if (queueOf(pod) === '' && !defaultQueue && !manageJobsWithoutQueueName) return ignored('NoQueue')
+
+  const selected = namespaceSelected(namespace, world)
+  if (typeof selected !== 'boolean') return selected
+  if (!selected) return ignored('NamespaceNotSelected')
+  if (!matchesSelector(integrations.podOptions.podSelector, pod.metadata.labels ?? {})) return ignored('PodNotSelected')
+
+  const ancestry = findQueuedAncestor(pod, namespace, world)
+  if (ancestry.kind === 'needs') return ancestry
+  if (ancestry.kind === 'broken') return forbiddenRequest([ancestry.error])
+  if (ancestry.kind === 'queued') return ignored('OwnerQueued')
+  return { kind: 'ours', defaultQueue }
+}
+
+/** A namespace nobody knows can't be judged: the API server does not create pods in one either. */
+function namespaceSelected(namespace: string, world: World): boolean | Denied | Needs {
+  const labels = world.namespaceLabels(namespace)
+  if (labels === 'unknown') return needs([{ kind: 'namespace', name: namespace }])
+  if (labels === 'absent') {
+    const detail = `failed to get namespace: namespace "${namespace}" not found; create it first`
+    return forbiddenRequest([invalid('metadata.namespace', namespace, detail)])
+  }
+  return isSelected(labels.found, world)
+}
+
+/** For objects that exist already: a namespace on its way out must not block the updates that empty it. */
+export function existingNamespaceSelected(namespace: string, world: World): boolean | Needs {
+  const labels = world.namespaceLabels(namespace)
+  if (labels === 'unknown') return needs([{ kind: 'namespace', name: namespace }])
+  return isSelected(labels === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : labels.found, world)
+}
+
+function isSelected(labels: StringMap, world: World): boolean {
+  return matchesSelector(world.config.integrations.podOptions.namespaceSelector, labels)
+}

@@ -1,0 +1,144 @@
+import {
+  ELASTIC_JOB,
+  GROUP_COUNT,
+  GROUP_ROLE,
+  GROUP_ROLE_COUNT,
+  GROUP_ROLES,
+  GROUP_SETS,
+  GROUP_TOTAL_COUNT,
+  MAX_EXEC_TIME,
+  PRIORITY_CLASS,
+  QUEUE_NAME,
+  RETRIABLE_IN_GROUP,
+  ROLE_HASH,
+} from '../../kube/vocabulary/names.ts'
+import type { Pod } from '../../kube/vocabulary/objects.ts'
+import { type FieldError, forbidden, invalid } from '../../validation/field-error.ts'
+import { groupNameOf, groupNamePath, type ParsedGroup } from '../../workload/group.ts'
+import { roleHash } from '../../workload/role-hash.ts'
+import type { World } from '../world.ts'
+import { admissionGatesUpdateErrors } from './admission-gates.ts'
+import {
+  annotationOf,
+  annotationPath,
+  isDeleting,
+  isGated,
+  isMarkedManaged,
+  isSuspended,
+  labelOf,
+  labelPath,
+  prebuiltWorkloadOf,
+  prebuiltWorkloadPath,
+  queueOf,
+} from './facts.ts'
+import { wrongRoleHash } from './mutation.ts'
+import { commonErrors, prebuiltNameErrors } from './validation.ts'
+
+const IMMUTABLE = 'field is immutable'
+
+/** How a pod may change: Kueue's rules in Kueue's order, then the ones that Kueue lacks. */
+export function updateErrors(
+  before: Pod,
+  after: Pod,
+  group: ParsedGroup,
+  namespace: string,
+  world: World,
+): readonly FieldError[] {
+  return [
+    ...queueErrors(before, after, namespace, world),
+    ...prebuiltErrors(before, after),
+    ...maxExecTimeErrors(before, after),
+    ...priorityClassErrors(before, after),
+    ...elasticJobErrors(before, after),
+    ...admissionGatesUpdateErrors(before, after),
+    // A pod on its way out is judged by what changes. What was wrong with it before must not keep a controller
+    // from taking its finalizer away, or the pod would never leave.
+    ...(isDeleting(before) ? [] : commonErrors(after, group)),
+    ...retriableErrors(before, after),
+    ...groupNameErrors(before, after),
+    ...groupSizeErrors(before, after, group),
+    ...roleHashErrors(before, after),
+  ]
+}
+
+const immutable = (path: string, was: string, is: string): readonly FieldError[] =>
+  was === is ? [] : [invalid(path, is, IMMUTABLE)]
+
+function queueErrors(before: Pod, after: Pod, namespace: string, world: World): readonly FieldError[] {
+  const [was, is] = [queueOf(before), queueOf(after)]
+  const errors: FieldError[] = isSuspended(after) ? [] : [...immutable(labelPath(QUEUE_NAME), was, is)]
+  if (is === '' && was !== '' && world.hasDefaultQueue(namespace)) {
+    errors.push(invalid(labelPath(QUEUE_NAME), '', 'queue-name must not be empty in namespace with default queue'))
+  }
+  return errors
+}
+
+function prebuiltErrors(before: Pod, after: Pod): readonly FieldError[] {
+  if (isSuspended(after) || isElastic(before)) return prebuiltNameErrors(after)
+  return immutable(prebuiltWorkloadPath(after), prebuiltWorkloadOf(before), prebuiltWorkloadOf(after))
+}
+
+function maxExecTimeErrors(before: Pod, after: Pod): readonly FieldError[] {
+  if (isSuspended(before) && isSuspended(after)) return []
+  return immutable(labelPath(MAX_EXEC_TIME), labelOf(before, MAX_EXEC_TIME) ?? '', labelOf(after, MAX_EXEC_TIME) ?? '')
+}
+
+function priorityClassErrors(before: Pod, after: Pod): readonly FieldError[] {
+  const [was, is] = [labelOf(before, PRIORITY_CLASS) ?? '', labelOf(after, PRIORITY_CLASS) ?? '']
+  const path = labelPath(PRIORITY_CLASS)
+  if (was === '' && is !== '' && !isSuspended(after)) {
+    return [invalid(path, is, 'WorkloadPriorityClass cannot be added to a non-suspended workload')]
+  }
+  if (was !== '' && is === '') return [invalid(path, is, 'WorkloadPriorityClass cannot be removed from a workload')]
+  return []
+}
+
+const isElastic = (pod: Pod): boolean => annotationOf(pod, ELASTIC_JOB) === 'true'
+
+function elasticJobErrors(before: Pod, after: Pod): readonly FieldError[] {
+  if (isElastic(before) === isElastic(after)) return []
+  return [invalid(annotationPath(ELASTIC_JOB), isElastic(after), IMMUTABLE)]
+}
+
+function retriableErrors(before: Pod, after: Pod): readonly FieldError[] {
+  const final = (pod: Pod): boolean => annotationOf(pod, RETRIABLE_IN_GROUP) === 'false'
+  if (groupNameOf(after) === undefined || !final(before) || final(after)) return []
+  const detail = "unretriable pod group can't be converted to retriable"
+  return [forbidden(annotationPath(RETRIABLE_IN_GROUP), detail)]
+}
+
+function groupNameErrors(before: Pod, after: Pod): readonly FieldError[] {
+  const was = groupNameOf(before)
+  return was === undefined ? [] : immutable(groupNamePath(after), was, groupNameOf(after) ?? '')
+}
+
+const SIZES = [GROUP_TOTAL_COUNT, GROUP_COUNT, GROUP_ROLES, GROUP_ROLE_COUNT, GROUP_SETS]
+
+/**
+ * A member that changes its mind about the size of the group leaves the others waiting for ever; Kueue lets it. A
+ * size that is added, or that can't be read, is judged by the other rules.
+ */
+function groupSizeErrors(before: Pod, after: Pod, group: ParsedGroup): readonly FieldError[] {
+  if (group.errors.length > 0) return []
+  const errors = SIZES.flatMap(key => {
+    const [was, is] = [annotationOf(before, key), annotationOf(after, key)]
+    const gone = is === undefined && groupNameOf(after) === undefined
+    return was === undefined || gone ? [] : immutable(annotationPath(key), was, is ?? '')
+  })
+  const role = labelOf(before, GROUP_ROLE)
+  if (role === undefined || groupNameOf(after) === undefined) return errors
+  return [...errors, ...immutable(labelPath(GROUP_ROLE), role, labelOf(after, GROUP_ROLE) ?? '')]
+}
+
+/**
+ * The role is stamped once. Later the spec may move away from it, because the lift adds node selectors and
+ * tolerations; so an edit is refused unless it brings the true hash to a pod that still waits.
+ */
+function roleHashErrors(before: Pod, after: Pod): readonly FieldError[] {
+  const [was, is] = [annotationOf(before, ROLE_HASH), annotationOf(after, ROLE_HASH)]
+  if (was === is || !isMarkedManaged(before)) return []
+  const computed = roleHash(after.spec)
+  if (is === computed && isGated(after)) return []
+  const detail = isGated(after) ? wrongRoleHash(computed) : 'the role of a pod does not change once its gate is lifted'
+  return [invalid(annotationPath(ROLE_HASH), is ?? '', `${IMMUTABLE}: ${detail}`)]
+}

@@ -1,0 +1,174 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { answer } from '../../../../src/admission/answer.ts'
+import { SCHEDULING } from '../../../../src/kube/vocabulary/names.ts'
+import type { KubeObject } from '../../../../src/kube/vocabulary/objects.ts'
+import { reviewJobValidation } from '../../../../src/webhooks/jobs/jobs.ts'
+import { errorsOf } from '../pods/fixtures.ts'
+import { jobOf, jobRequest, jobWorld } from './fixtures.ts'
+
+/** Any JSON, with keys from which a path can be read back. */
+const { anything } = fc.letrec<{ anything: unknown }>(tie => ({
+  anything: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(null, true, 0, -1.5, 1e300, '', 'text'),
+    fc.array(tie('anything'), { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom('a', 'gang', 'topology', '__proto__'), tie('anything'), { maxKeys: 2 }),
+  ),
+}))
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 })
+const orAnything = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof(
+    { arbitrary: arbitrary as fc.Arbitrary<unknown>, weight: 9 },
+    { arbitrary: anything as fc.Arbitrary<unknown>, weight: 1 },
+  )
+
+/** Objects with the given fields, some of them missing, and sometimes with a key that nobody knows. */
+const recordOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
+  fc
+    .record({
+      known: fc.record(Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, sometimes(value)]))),
+      unknown: fc.dictionary(fc.constantFrom('quorum', 'half', 'constructor'), anything, { maxKeys: 1 }),
+    })
+    .map(({ known, unknown }) => ({
+      ...unknown,
+      ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)),
+    }))
+
+const empty = orAnything(fc.constant({}))
+const name = orAnything(fc.constantFrom('', 'a', 'b', 'a.b', 'A', 'x'.repeat(64)))
+const policy = orAnything(
+  recordOf({ basic: empty, gang: orAnything(recordOf({ minCount: orAnything(fc.integer({ min: -1, max: 9 })) })) }),
+)
+const topology = orAnything(fc.array(orAnything(recordOf({ key: name, level: name })), { maxLength: 2 }))
+const constraints = orAnything(recordOf({ topology }))
+const mode = orAnything(recordOf({ single: empty, all: empty }))
+const claim = recordOf({ name, resourceClaimName: name, resourceClaimTemplateName: name })
+const block = orAnything(
+  recordOf({
+    schedulingPolicy: policy,
+    schedulingConstraints: constraints,
+    disruptionMode: mode,
+    resourceClaims: orAnything(fc.array(orAnything(claim), { maxLength: 5 })),
+    policy,
+    constraints,
+    disruption: mode,
+  }),
+)
+
+const jobs = fc
+  .record({
+    scheduling: sometimes(block),
+    annotation: sometimes(
+      fc.oneof(
+        block.map(value => JSON.stringify(value)),
+        fc.string(),
+        anything,
+      ),
+    ),
+    parallelism: orAnything(sometimes(fc.integer({ min: 0, max: 9 }))),
+    completions: orAnything(sometimes(fc.integer({ min: 0, max: 9 }))),
+  })
+  .map(({ scheduling, annotation, parallelism, completions }) =>
+    jobOf({
+      scheduling,
+      spec: { parallelism, completions },
+      ...(annotation === undefined ? {} : { metadata: { annotations: { [SCHEDULING]: annotation } } }),
+    }),
+  )
+
+/** Whether the object that should hold the field is there, in the object or in the block of its annotation. */
+function leadsSomewhere(object: unknown, field: string): boolean {
+  const inside = `metadata.annotations[${SCHEDULING}]`
+  if (field.startsWith(inside)) {
+    const text = (object as KubeObject | null)?.metadata.annotations?.[SCHEDULING]
+    if (field === inside) return true
+    if (typeof text !== 'string') return false
+    return leadsSomewhere({ block: parse(text) }, `block${field.slice(inside.length)}`)
+  }
+  const segments = field.replaceAll('[', '.').replaceAll(']', '').split('.')
+  let value: unknown = object
+  for (const segment of segments.slice(0, -1))
+    value = (value as Readonly<Record<string, unknown>> | undefined)?.[segment]
+  // Go reads a null in a list as an empty object.
+  return typeof value === 'object'
+}
+
+const restricted = jobWorld({
+  allow: { policies: ['gang'], disruptionModes: [], topologyKeys: ['a'], resourceClaims: false },
+})
+
+describe('for every Job', () => {
+  it('a review never throws, and its answer can be sent', () => {
+    fc.assert(
+      fc.property(jobs, fc.option(jobs), fc.constantFrom(jobWorld(), restricted), (job, old, world) => {
+        const request = jobRequest(job, old)
+        const verdict = reviewJobValidation(request, world)
+        if (verdict.kind === 'needs') throw new Error('nothing was unknown')
+        expect(answer(request, verdict, false).response.allowed).toBe(verdict.kind === 'allowed')
+      }),
+    )
+  })
+
+  it('every error leads to a place that the manifest has, old or new', () => {
+    fc.assert(
+      fc.property(jobs, fc.option(jobs), (job, old) => {
+        for (const { field } of errorsOf(reviewJobValidation(jobRequest(job, old), restricted))) {
+          expect(leadsSomewhere(job, field) || leadsSomewhere(old, field), field).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('no error is reported twice', () => {
+    fc.assert(
+      fc.property(jobs, fc.option(jobs), (job, old) => {
+        const errors = errorsOf(reviewJobValidation(jobRequest(job, old), restricted))
+        expect(new Set(errors.map(error => JSON.stringify(error))).size).toBe(errors.length)
+      }),
+    )
+  })
+
+  it('an update that changes nothing of it is never refused by policy', () => {
+    fc.assert(
+      fc.property(jobs, job => {
+        const verdict = reviewJobValidation(jobRequest(job, structuredClone(job)), restricted)
+        expect(errorsOf(verdict).filter(({ type }) => type === 'Forbidden')).toEqual([])
+      }),
+    )
+  })
+
+  it('no object, however malformed, makes a review throw', () => {
+    const part = fc.oneof(anything, jobs, block)
+    const template = fc.record({ metadata: part, spec: part })
+    const objects = fc.oneof(
+      part,
+      template,
+      fc.record({ metadata: part, spec: fc.record({ jobTemplate: fc.oneof(part, template) }) }),
+      fc.record({
+        metadata: part,
+        spec: fc.record({
+          scheduling: part,
+          replicatedJobPolicies: part,
+          replicatedJobs: fc.oneof(part, fc.array(fc.record({ name: part, template: fc.oneof(part, template) }))),
+        }),
+      }),
+    )
+    const kinds = fc.constantFrom(['batch', 'Job'], ['batch', 'CronJob'], ['jobset.x-k8s.io', 'JobSet'])
+    fc.assert(
+      fc.property(objects, objects, kinds, (object, oldObject, [group = '', kind = '']) => {
+        const request = {
+          ...jobRequest(jobOf()),
+          kind: { group, version: 'v1', kind },
+          namespace: '',
+          object: object as unknown as KubeObject,
+          oldObject: oldObject as unknown as KubeObject,
+        }
+        reviewJobValidation(request, restricted)
+        reviewJobValidation({ ...request, operation: 'UPDATE' }, restricted)
+        reviewJobValidation({ ...request, operation: 'UPDATE', subResource: 'status' }, restricted)
+      }),
+    )
+  })
+})

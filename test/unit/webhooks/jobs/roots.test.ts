@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import type { Verdict } from '../../../../src/admission/verdict.ts'
+import { SCHEDULING } from '../../../../src/kube/vocabulary/names.ts'
+import type { KubeObject } from '../../../../src/kube/vocabulary/objects.ts'
+import { MAX_ERRORS } from '../../../../src/validation/field-error.ts'
+import { reviewJobValidation } from '../../../../src/webhooks/jobs/jobs.ts'
+import { brief, errorsOf } from '../pods/fixtures.ts'
+import { BASIC, gang, jobOf, jobRequest, jobWorld, ZONE } from './fixtures.ts'
+
+const review = (object: KubeObject, old: KubeObject | null = null, world = jobWorld()): Verdict =>
+  reviewJobValidation(jobRequest(object, old), world)
+
+describe('a CronJob', () => {
+  const cronJob = (
+    scheduling: unknown,
+    spec: object = {},
+    annotations?: object,
+  ): KubeObject & { readonly spec: object } => ({
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: 'nightly', namespace: 'team-a' },
+    spec: {
+      schedule: '@daily',
+      jobTemplate: { metadata: { annotations }, spec: { ...jobOf({ scheduling }).spec, ...spec } },
+    },
+  })
+
+  it('is judged by its template, at the paths of its template', () => {
+    expect(brief(review(cronJob({ ...gang(9), ...ZONE, disruptionMode: {} })))).toEqual([
+      'Invalid spec.jobTemplate.spec.scheduling.schedulingPolicy.gang.minCount',
+      'Invalid spec.jobTemplate.spec.scheduling.disruptionMode',
+    ])
+    expect(brief(review(cronJob(undefined, {}, { [SCHEDULING]: '{"policy": {}}' })))).toEqual([
+      `Invalid spec.jobTemplate.metadata.annotations[${SCHEDULING}].policy`,
+    ])
+  })
+
+  it('counts a parallelism that is not there as one', () => {
+    const [error] = errorsOf(review(cronJob(gang(2), { parallelism: undefined })))
+    expect(error?.detail).toBe('must not be greater than parallelism (1)')
+  })
+
+  it('may switch the policy and the parallelism of its next Jobs, but nothing else', () => {
+    expect(review(cronJob(gang()), cronJob(BASIC))).toMatchObject({ kind: 'allowed' })
+    expect(review(cronJob(gang(), { parallelism: 2 }), cronJob(gang()))).toMatchObject({ kind: 'allowed' })
+    expect(brief(review(cronJob({ ...gang(), ...ZONE }), cronJob(gang())))).toEqual([
+      'Invalid spec.jobTemplate.spec.scheduling.schedulingConstraints',
+    ])
+    expect(brief(review(cronJob(undefined), cronJob({})))).toEqual(['Invalid spec.jobTemplate.spec.scheduling'])
+  })
+
+  it('is subject to the allow-lists', () => {
+    const world = jobWorld({ allow: { policies: ['basic'] } })
+    expect(brief(review(cronJob(gang()), null, world))).toEqual([
+      'Forbidden spec.jobTemplate.spec.scheduling.schedulingPolicy.gang',
+    ])
+  })
+
+  it('is told that Kubernetes ignores the block, and where its annotation belongs', () => {
+    const ignored = 'spec.jobTemplate.spec.scheduling: Kubernetes 1.37 validates the scheduling of a CronJob'
+    expect(review(cronJob(gang()))).toMatchObject({ warnings: [expect.stringContaining(ignored)] })
+    const misplaced = { ...cronJob(undefined), metadata: { name: 'n', annotations: { [SCHEDULING]: '{}' } } }
+    expect(review(misplaced)).toMatchObject({ kind: 'allowed', warnings: [expect.stringContaining('has no effect')] })
+  })
+
+  it('without a template is none', () => {
+    expect(brief(review({ ...cronJob({}), spec: {} } as KubeObject))).toEqual(['Required spec.jobTemplate'])
+  })
+})
+
+describe('a JobSet', () => {
+  const jobSet = (templates: readonly unknown[], spec: object = {}): KubeObject => {
+    const replicatedJobs = templates.map((scheduling, index) => ({
+      name: `role-${index}`,
+      template: { spec: jobOf({ scheduling }).spec },
+    }))
+    const metadata = { name: 'set', namespace: 'team-a' }
+    return {
+      apiVersion: 'jobset.x-k8s.io/v1alpha2',
+      kind: 'JobSet',
+      metadata,
+      spec: { ...spec, replicatedJobs },
+    } as KubeObject
+  }
+  const CHILD = 'spec.replicatedJobs[1].template.spec.scheduling'
+
+  it('may say how its pods are scheduled in its own block, or in its templates', () => {
+    expect(review(jobSet([undefined, undefined]))).toMatchObject({ kind: 'allowed' })
+    expect(
+      review(jobSet([undefined, undefined], { scheduling: { policy: { gang: { minGroupCount: 2 } } } })),
+    ).toMatchObject({
+      kind: 'allowed',
+    })
+    expect(review(jobSet([gang(), { policy: { gang: {} } }]))).toMatchObject({ kind: 'allowed' })
+  })
+
+  it.each([
+    ['spec.scheduling', { scheduling: {} }],
+    ['spec.scheduling', { scheduling: { replicatedJobPolicies: [{ targetReplicatedJob: 'role-1' }] } }],
+    ['spec.replicatedJobPolicies[0]', { replicatedJobPolicies: [{ targetReplicatedJob: 'role-1' }] }],
+  ])('may not say it in %s and in a template', (path, spec) => {
+    const verdict = review(jobSet([undefined, {}], spec))
+    expect(verdict).toMatchObject({ kind: 'denied', code: 403 })
+    expect(errorsOf(verdict)).toMatchObject([{ field: CHILD, type: 'Forbidden' }])
+    expect(errorsOf(verdict)[0]?.detail).toContain(`${path} and ${CHILD} both say`)
+    expect(errorsOf(verdict)[0]?.detail).toContain('"role-1"')
+  })
+
+  it('that has said it twice before can still be updated, but not say it once more', () => {
+    const was = jobSet([undefined, {}], { scheduling: {} })
+    expect(review(jobSet([undefined, {}], { scheduling: {}, suspend: true }), was)).toMatchObject({ kind: 'allowed' })
+    expect(brief(review(jobSet([{}, {}], { scheduling: {} }), was))).toEqual([
+      'Forbidden spec.replicatedJobs[0].template.spec.scheduling',
+    ])
+    expect(brief(review(was, jobSet([undefined, {}])))).toEqual([`Forbidden ${CHILD}`])
+  })
+
+  it('has its templates judged as the Jobs they will be', () => {
+    expect(brief(review(jobSet([undefined, { ...gang(9), disruptionMode: {} }])))).toEqual([
+      `Invalid ${CHILD}.schedulingPolicy.gang.minCount`,
+      `Invalid ${CHILD}.disruptionMode`,
+    ])
+  })
+
+  it('is subject to the allow-lists, in its own block, too', () => {
+    const world = jobWorld({ allow: { policies: ['basic'], topologyKeys: [] } })
+    expect(brief(review(jobSet([undefined, gang()]), null, world))).toEqual([
+      `Forbidden ${CHILD}.schedulingPolicy.gang`,
+    ])
+    const targeted = [{ targetReplicatedJob: 'role-1', constraints: { topology: [{ level: 'rack' }] } }]
+    const scheduling = { policy: { gang: { minGroupCount: 2 } }, replicatedJobPolicies: targeted }
+    const wrapped = jobSet([undefined], { scheduling })
+    expect(brief(review(wrapped, null, world))).toEqual([
+      'Forbidden spec.scheduling.policy.gang',
+      'Forbidden spec.scheduling.replicatedJobPolicies[0].constraints.topology[0].level',
+    ])
+    expect(review(wrapped, wrapped, world)).toMatchObject({ kind: 'allowed' })
+    expect(brief(review(jobSet([undefined], { scheduling: { policy: { quorum: {} } } })))).toEqual([
+      'Forbidden spec.scheduling.policy.quorum',
+    ])
+  })
+
+  it('with ten thousand wrong templates gets an answer that can be read', () => {
+    const verdict = review(jobSet(Array.from({ length: 10_000 }, () => ({ schedulingPolicy: {} }))))
+    expect(errorsOf(verdict)).toHaveLength(MAX_ERRORS)
+  })
+})

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import type { UserInfo } from '../../../../src/admission/review.ts'
+import type { Verdict } from '../../../../src/admission/verdict.ts'
+import { OFFLINE_IDENTITY } from '../../../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
+import { reviewPodValidation } from '../../../../src/webhooks/pods/pods.ts'
+import {
+  brief,
+  controller,
+  errorsOf,
+  GATE,
+  K,
+  MANAGED,
+  podOf,
+  queuedPod,
+  requestOf,
+  type WorldOptions,
+  worldOf,
+} from './fixtures.ts'
+
+const alice: UserInfo = { username: 'alice', groups: ['system:masters', 'system:authenticated'] }
+const muster: UserInfo = { username: OFFLINE_IDENTITY, groups: ['system:serviceaccounts'] }
+
+const waiting = queuedPod()
+const lifted = queuedPod({ gates: [] })
+
+function change(
+  old: Pod,
+  next: Pod,
+  user: UserInfo | undefined = alice,
+  world: WorldOptions = {},
+  sub?: string,
+): Verdict {
+  const options = { old, ...(user && { user }), ...(sub && { subResource: sub }) }
+  return reviewPodValidation(requestOf(next, options), worldOf(world))
+}
+
+const withMeta = (pod: Pod, meta: Partial<Pod['metadata']>): Pod => ({ ...pod, metadata: { ...pod.metadata, ...meta } })
+const withoutLabel = (pod: Pod, key: string): Pod => {
+  const { [K + key]: _, ...labels } = pod.metadata.labels ?? {}
+  return withMeta(pod, { labels })
+}
+const withLabel = (pod: Pod, key: string, value: string): Pod =>
+  withMeta(pod, { labels: { ...pod.metadata.labels, [K + key]: value } })
+
+const bypasses: readonly [string, Pod, Pod, readonly string[]][] = [
+  ['the gate goes', waiting, lifted, ['Forbidden spec.schedulingGates']],
+  [
+    'the gate and the label go together',
+    waiting,
+    withoutLabel(lifted, 'managed'),
+    ['Forbidden spec.schedulingGates', `Forbidden metadata.labels[${MANAGED}]`],
+  ],
+  [
+    'the gate goes from a pod that has lost its queue',
+    withoutLabel(waiting, 'queue-name'),
+    withoutLabel(lifted, 'queue-name'),
+    ['Forbidden spec.schedulingGates'],
+  ],
+  [
+    'the gate makes room for a foreign one',
+    waiting,
+    queuedPod({ gates: ['foreign.io/gate'] }),
+    ['Forbidden spec.schedulingGates'],
+  ],
+  ['the label goes', lifted, withoutLabel(lifted, 'managed'), [`Forbidden metadata.labels[${MANAGED}]`]],
+  ['the finalizer goes', lifted, queuedPod({ gates: [], finalizers: [] }), ['Forbidden metadata.finalizers']],
+  [
+    'the finalizer goes from a pod that is being deleted',
+    queuedPod({ deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    queuedPod({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] }),
+    ['Forbidden metadata.finalizers'],
+  ],
+  [
+    'the queue of a finished pod changes',
+    queuedPod({ gates: [], phase: 'Failed' }),
+    queuedPod({ gates: [], phase: 'Failed', labels: { 'queue-name': 'other' } }),
+    [`Forbidden metadata.labels[${K}queue-name]`],
+  ],
+  [
+    'a lifted pod joins a group',
+    lifted,
+    withMeta(withLabel(lifted, 'pod-group-name', 'g'), {
+      annotations: { ...lifted.metadata.annotations, [`${K}pod-group-total-count`]: '2' },
+    }),
+    [`Forbidden metadata.labels[${K}pod-group-name]`],
+  ],
+  [
+    'a waiting pod gets the podSet of an admitted one',
+    waiting,
+    withLabel(waiting, 'podset', 'main'),
+    [`Forbidden metadata.labels[${K}podset]`],
+  ],
+  [
+    'a pod is declared queued after its creation',
+    podOf(),
+    podOf({ labels: { managed: 'true' } }),
+    [`Forbidden metadata.labels[${MANAGED}]`],
+  ],
+]
+
+describe('the guard', () => {
+  it.each(bypasses)('refuses, for anybody: %s', (_what, old, next, expected) => {
+    const verdict = change(old, next)
+    expect(verdict).toMatchObject({ kind: 'denied', code: 403, reason: 'Forbidden' })
+    expect(brief(verdict)).toEqual(expected)
+  })
+
+  it.each(bypasses)('refuses, for a request without a user: %s', (_what, old, next) => {
+    expect(change(old, next, undefined)).toMatchObject({ kind: 'denied', code: 403 })
+  })
+
+  it.each(bypasses)('allows, for Muster itself: %s', (_what, old, next) => {
+    expect(change(old, next, muster)).toMatchObject({ kind: 'allowed' })
+  })
+
+  it.each(bypasses)('allows, for an exempt user or group: %s', (_what, old, next) => {
+    expect(change(old, next, alice, { exemptUsers: ['alice'] })).toMatchObject({ kind: 'allowed' })
+    const admin = { username: 'bob', groups: ['platform-admins'] }
+    expect(change(old, next, admin, { exemptGroups: ['platform-admins'] })).toMatchObject({ kind: 'allowed' })
+  })
+
+  it('says who may', () => {
+    const verdict = change(waiting, lifted, alice, { exemptUsers: ['root'], exemptGroups: ['platform-admins'] })
+    expect(errorsOf(verdict)[0]?.detail).toContain(
+      `only Muster itself (${OFFLINE_IDENTITY}) and the users root and members of platform-admins may change this`,
+    )
+  })
+
+  it('exempts nobody without a name', () => {
+    expect(change(waiting, lifted, { username: '' }, { exemptUsers: [''] })).toMatchObject({ kind: 'denied' })
+  })
+
+  it('reports a wrong field before it asks who wrote it', () => {
+    const verdict = change(waiting, withLabel(lifted, 'queue-name', 'other'))
+    expect(verdict).toMatchObject({ code: 422 })
+  })
+})
+
+describe('the guard does not hinder', () => {
+  const tracked = queuedPod({ finalizers: ['batch.kubernetes.io/job-tracking', MANAGED] })
+  const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+  const owned = withMeta(waiting, { ownerReferences: [controller('example.com/v1', 'Widget', 'w')] })
+
+  it.each<[string, Pod, Pod, string?]>([
+    [
+      'a controller that adds its label',
+      waiting,
+      withMeta(waiting, { labels: { ...waiting.metadata.labels, app: 'x' } }),
+    ],
+    ['the Job controller that removes its own finalizer', tracked, queuedPod()],
+    ['the garbage collector that drops an owner', owned, waiting],
+    ['a controller that adopts the pod', waiting, owned],
+    ['a deletion', waiting, queuedPod(deleted)],
+    ['a user who adds a toleration', waiting, queuedPod({ spec: { tolerations: [{ operator: 'Exists' }] } })],
+    ['a foreign gate that is lifted', queuedPod({ gates: ['foreign.io/gate', GATE] }), waiting],
+    ['the kubelet that reports status', lifted, { ...lifted, status: { phase: 'Running' } }, 'status'],
+    ['an ephemeral container', lifted, lifted, 'ephemeralcontainers'],
+    ['an eviction', waiting, waiting, 'eviction'],
+    ['the resize of a lifted pod', lifted, lifted, 'resize'],
+    ['a pod with our gate that was never ours', podOf({ gates: [GATE] }), podOf()],
+  ])('%s', (_what, old, next, sub) => {
+    expect(change(old, next, alice, {}, sub)).toMatchObject({ kind: 'allowed' })
+  })
+
+  it('anything while pods are not enabled, since nobody would lift the gate', () => {
+    expect(change(waiting, lifted, alice, { frameworks: ['batch/job'] })).toMatchObject({ kind: 'allowed' })
+  })
+})
+
+describe('subresources', () => {
+  it('keep the size of a pod that waits', () => {
+    const verdict = change(waiting, waiting, alice, {}, 'resize')
+    expect(verdict).toMatchObject({ kind: 'denied', code: 403 })
+    expect(brief(verdict)).toEqual(['Forbidden spec.containers'])
+    expect(change(waiting, waiting, muster, {}, 'resize')).toMatchObject({ kind: 'allowed' })
+  })
+
+  it('are no way around the guard: pods/status carries metadata too', () => {
+    const verdict = change(lifted, withoutLabel(lifted, 'managed'), alice, {}, 'status')
+    expect(brief(verdict)).toEqual([`Forbidden metadata.labels[${MANAGED}]`])
+  })
+})

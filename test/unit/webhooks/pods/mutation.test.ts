@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import { applyPatch } from '../../../../src/admission/patch.ts'
+import type { Verdict } from '../../../../src/admission/verdict.ts'
+import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
+import { reviewPodMutation } from '../../../../src/webhooks/pods/pods.ts'
+import {
+  brief,
+  errorsOf,
+  GATE,
+  K,
+  MANAGED,
+  podOf,
+  queuedPod,
+  requestOf,
+  type WorldOptions,
+  worldOf,
+} from './fixtures.ts'
+
+const review = (pod: Pod, options: WorldOptions = {}): Verdict => reviewPodMutation(requestOf(pod), worldOf(options))
+const asks = { labels: { 'queue-name': 'q' } }
+
+describe('a pod that asks for a queue', () => {
+  it('gets the label, the finalizer, its role and the gate in the smallest patch', () => {
+    expect(review(podOf(asks))).toEqual({
+      kind: 'allowed',
+      reason: 'Gated',
+      warnings: [],
+      patch: [
+        { op: 'add', path: '/metadata/labels/kueue.x-k8s.io~1managed', value: 'true' },
+        { op: 'add', path: '/metadata/finalizers', value: [MANAGED] },
+        { op: 'add', path: '/metadata/annotations', value: { [`${K}role-hash`]: 'dc85db45' } },
+        { op: 'add', path: '/spec/schedulingGates', value: [{ name: GATE }] },
+      ],
+    })
+  })
+
+  it('keeps foreign gates, finalizers and annotations in place', () => {
+    const pod = podOf({ ...asks, annotations: { 'a/b': 'c' }, finalizers: ['x/y'], gates: ['foreign.io/gate'] })
+    const verdict = review(pod)
+    const result = verdict.kind === 'allowed' ? applyPatch(pod, verdict.patch) : pod
+    expect(result.spec.schedulingGates).toEqual([{ name: 'foreign.io/gate' }, { name: GATE }])
+    expect(result.metadata.finalizers).toEqual(['x/y', MANAGED])
+    expect(result.metadata.annotations).toEqual({ 'a/b': 'c', [`${K}role-hash`]: 'dc85db45' })
+  })
+
+  it('patches a pod whose maps and lists are null', () => {
+    const pod = podOf({ spec: { schedulingGates: null } })
+    const empty = { ...pod, metadata: { ...pod.metadata, labels: null, annotations: null, finalizers: null } }
+    const verdict = review(empty, { defaultQueue: true })
+    expect(verdict.kind === 'allowed' && applyPatch(empty, verdict.patch).metadata).toMatchObject({
+      labels: { [`${K}queue-name`]: 'default', [MANAGED]: 'true' },
+      finalizers: [MANAGED],
+    })
+  })
+
+  it('is left as it is when it has everything already', () => {
+    expect(review(queuedPod())).toMatchObject({ reason: 'AlreadyGated', patch: [] })
+  })
+
+  it('gets the true label instead of a false one', () => {
+    const verdict = review(podOf({ labels: { 'queue-name': 'q', managed: 'no' } }))
+    expect(verdict).toMatchObject({
+      patch: expect.arrayContaining([
+        { op: 'replace', path: '/metadata/labels/kueue.x-k8s.io~1managed', value: 'true' },
+      ]),
+    })
+  })
+
+  it('is judged by the namespace of the request', () => {
+    const pod = podOf(asks)
+    const request = requestOf(pod, { namespace: 'kube-system' })
+    expect(reviewPodMutation(request, worldOf())).toMatchObject({ reason: 'NamespaceNotSelected', patch: [] })
+  })
+
+  it('is denied with the remedy when it has a node already', () => {
+    const verdict = review(podOf({ ...asks, spec: { nodeName: 'node-7' } }))
+    expect(verdict).toMatchObject({ kind: 'denied', code: 403 })
+    expect(brief(verdict)).toEqual(['Forbidden spec.nodeName'])
+    expect(errorsOf(verdict)[0]?.detail).toContain('kubernetes.io/hostname: node-7')
+  })
+
+  it('is denied in a namespace that does not exist', () => {
+    expect(brief(review(podOf(asks), { namespaceLabels: 'absent' }))).toEqual(['Invalid metadata.namespace'])
+  })
+
+  it('waits for the labels of a namespace that nobody has seen', () => {
+    expect(review(podOf(asks), { namespaceLabels: 'unknown' })).toEqual({
+      kind: 'needs',
+      lookups: [{ kind: 'namespace', name: 'team-a' }],
+    })
+  })
+})
+
+describe('the role hash of a new pod', () => {
+  const withHash = (hash: string) => podOf({ ...asks, annotations: { 'role-hash': hash } })
+
+  it('is refused when it is preset and false', () => {
+    const verdict = review(withHash('00000000'))
+    expect(verdict).toMatchObject({ kind: 'denied', code: 422 })
+    expect(brief(verdict)).toEqual(['Invalid metadata.annotations[kueue.x-k8s.io/role-hash]'])
+  })
+
+  it('is kept when it is preset and true', () => {
+    const verdict = review(withHash('dc85db45'))
+    expect(verdict.kind === 'allowed' && verdict.patch.map(op => op.path)).not.toContainEqual(
+      expect.stringContaining('annotations'),
+    )
+  })
+
+  it('is filled in when it is preset and empty', () => {
+    expect(review(withHash(''))).toMatchObject({
+      patch: expect.arrayContaining([expect.objectContaining({ op: 'replace', value: 'dc85db45' })]),
+    })
+  })
+
+  it('follows a pod that another webhook changed after us', () => {
+    const changed = queuedPod({ spec: { nodeSelector: { zone: 'b' } } })
+    expect(review(changed)).toMatchObject({
+      patch: [{ op: 'replace', path: '/metadata/annotations/kueue.x-k8s.io~1role-hash' }],
+    })
+  })
+})
+
+describe('pods that are left alone', () => {
+  it.each<[string, string, Pod, WorldOptions]>([
+    ['without a queue', 'NoQueue', podOf(), {}],
+    ['while pods are not enabled', 'PodsNotEnabled', podOf(asks), { frameworks: ['batch/job'] }],
+    [
+      'that mirror a static pod',
+      'MirrorPod',
+      podOf({ ...asks, annotations: { 'kubernetes.io/config.mirror': 'x' }, spec: { nodeName: 'n' } }),
+      {},
+    ],
+    [
+      'outside the namespace selector',
+      'NamespaceNotSelected',
+      podOf(asks),
+      { namespaceSelector: { matchLabels: { team: 'a' } } },
+    ],
+    ['outside the pod selector', 'PodNotSelected', podOf(asks), { podSelector: { matchLabels: { app: 'x' } } }],
+    ['without a queue in an unknown namespace', 'NoQueue', podOf(), { namespaceLabels: 'unknown' }],
+  ])('%s', (_what, reason, pod, options) => {
+    expect(review(pod, options)).toMatchObject({ kind: 'allowed', reason, patch: [] })
+  })
+
+  it('in every operation but creation, and in every subresource', () => {
+    const update = requestOf(podOf(asks), { old: podOf(asks) })
+    expect(reviewPodMutation(update, worldOf())).toMatchObject({ reason: 'NotACreation', patch: [] })
+    const eviction = requestOf(podOf(asks), { operation: 'CREATE', subResource: 'eviction' })
+    expect(reviewPodMutation(eviction, worldOf())).toMatchObject({ reason: 'NotACreation', patch: [] })
+  })
+})
+
+describe('pods that ask for nothing', () => {
+  it('wait in the queue `default` where there is one', () => {
+    const verdict = review(podOf(), { defaultQueue: true })
+    expect(verdict.kind === 'allowed' && verdict.patch[0]).toEqual({
+      op: 'add',
+      path: '/metadata/labels',
+      value: { [`${K}queue-name`]: 'default', [MANAGED]: 'true' },
+    })
+  })
+
+  it('wait without a queue under manageJobsWithoutQueueName', () => {
+    const verdict = review(podOf(), { manageAll: true })
+    expect(verdict).toMatchObject({ reason: 'Gated' })
+    expect(verdict.kind === 'allowed' && verdict.patch[0]?.value).toEqual({ [MANAGED]: 'true' })
+  })
+})
+
+describe('an object that is no pod', () => {
+  it.each<[string, unknown, string]>([
+    ['nothing', null, 'Required object'],
+    ['no metadata', { spec: {} }, 'Required metadata'],
+    ['no spec', { metadata: {} }, 'Required spec'],
+    ['a label that is no string', { metadata: { labels: { a: true } }, spec: {} }, 'Invalid metadata.labels[a]'],
+    ['annotations that are a list', { metadata: { annotations: [] }, spec: {} }, 'Invalid metadata.annotations'],
+    [
+      'gates that are no objects',
+      { metadata: {}, spec: { schedulingGates: ['x'] } },
+      'Invalid spec.schedulingGates[0]',
+    ],
+    ['finalizers that are no list', { metadata: { finalizers: 'x' }, spec: {} }, 'Invalid metadata.finalizers'],
+  ])('is refused: %s', (_what, object, error) => {
+    const request = { ...requestOf(podOf()), object: object as Pod }
+    expect(brief(reviewPodMutation(request, worldOf()))).toEqual([error])
+  })
+})

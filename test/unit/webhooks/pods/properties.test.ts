@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { applyPatch } from '../../../../src/admission/patch.ts'
+import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
+import { reviewPodMutation, reviewPodValidation } from '../../../../src/webhooks/pods/pods.ts'
+import { GATE, K, MANAGED, requestOf, worldOf } from './fixtures.ts'
+
+const foreignKey = fc.constantFrom('app', 'example.com/a', 'team~/x', '__proto__', 'x')
+const maybeNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof(arbitrary, fc.constant(null), fc.constant(undefined))
+
+const labels = fc
+  .record({
+    foreign: fc.dictionary(foreignKey, fc.string()),
+    queue: fc.constantFrom(undefined, 'team-a', 'default'),
+    managed: fc.constantFrom(undefined, 'true'),
+  })
+  .map(({ foreign, queue, managed }) => ({
+    ...foreign,
+    ...(queue && { [`${K}queue-name`]: queue }),
+    ...(managed && { [MANAGED]: managed }),
+  }))
+
+const annotations = fc
+  .record({
+    foreign: fc.dictionary(foreignKey, fc.string()),
+    hash: fc.constantFrom(undefined, '', 'dc85db45', '00000000', 'leader'),
+  })
+  .map(({ foreign, hash }) => ({ ...foreign, ...(hash !== undefined && { [`${K}role-hash`]: hash }) }))
+
+const requests = fc.dictionary(
+  fc.constantFrom('cpu', 'memory', 'nvidia.com/gpu'),
+  fc.constantFrom('1', '100m', '1000m', '1Gi', '0.5'),
+)
+
+/** Pods with nothing wrong in them but perhaps a false role; every list and map may be there, empty, null or absent. */
+const pods = fc
+  .record({
+    labels: maybeNull(labels),
+    annotations: maybeNull(annotations),
+    finalizers: maybeNull(fc.uniqueArray(fc.constantFrom('a.io/x', 'b.io/y', MANAGED))),
+    gates: maybeNull(fc.uniqueArray(fc.constantFrom('a.io/g', 'b.io/h', GATE))),
+    containers: fc.array(fc.record({ name: fc.string(), resources: fc.record({ requests }) }), { maxLength: 3 }),
+    extra: fc.dictionary(fc.constantFrom('volumes', 'unknownField', 'hostNetwork', 'tolerations'), fc.jsonValue()),
+    nodeSelector: maybeNull(fc.dictionary(fc.string(), fc.string())),
+  })
+  .map(
+    ({ labels, annotations, finalizers, gates, containers, extra, nodeSelector }) =>
+      ({
+        metadata: { name: 'p', namespace: 'team-a', labels, annotations, finalizers, unknownMeta: [1] },
+        spec: { ...extra, containers, nodeSelector, schedulingGates: gates?.map(name => ({ name, unknown: 1 })) },
+        unknownTop: { a: null },
+      }) as unknown as Pod,
+  )
+
+const worlds = fc
+  .record({ manageAll: fc.boolean(), defaultQueue: fc.boolean() })
+  .map(options => ({ world: worldOf(options), options }))
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+const asksForQueue = (pod: Pod, options: { manageAll: boolean; defaultQueue: boolean }): boolean =>
+  Boolean(pod.metadata.labels?.[`${K}queue-name`]) || options.manageAll || options.defaultQueue
+
+/** The pod after the mutator, or undefined when it was denied. */
+function mutate(pod: Pod, world: ReturnType<typeof worldOf>): Pod | undefined {
+  const verdict = reviewPodMutation(requestOf(pod), world)
+  return verdict.kind === 'allowed' ? applyPatch(pod, verdict.patch) : undefined
+}
+
+describe('for every pod', () => {
+  it('mutating twice is mutating once', () => {
+    fc.assert(
+      fc.property(pods, worlds, (pod, { world }) => {
+        const once = mutate(pod, world)
+        expect(once === undefined || same(mutate(once, world), once)).toBe(true)
+      }),
+    )
+  })
+
+  it('no operation of the patch is without effect, and all of them apply in order', () => {
+    fc.assert(
+      fc.property(pods, worlds, (pod, { world }) => {
+        const verdict = reviewPodMutation(requestOf(pod), world)
+        let current = pod
+        for (const operation of verdict.kind === 'allowed' ? verdict.patch : []) {
+          const next = applyPatch(current, [operation])
+          expect(same(next, current)).toBe(false)
+          current = next
+        }
+      }),
+    )
+  })
+
+  it('everything that is not ours survives', () => {
+    fc.assert(
+      fc.property(pods, worlds, (pod, { world }) => {
+        const after = mutate(pod, world) ?? pod
+        const strip = (source: Pod) => {
+          const { labels, annotations, finalizers, ...metadata } = source.metadata
+          const foreign = (map: object | null | undefined) =>
+            Object.entries(map ?? {}).filter(([key]) => !key.startsWith(K))
+          const { schedulingGates, ...spec } = source.spec
+          return {
+            ...source,
+            metadata,
+            spec,
+            labels: foreign(labels),
+            annotations: foreign(annotations),
+            finalizers: (finalizers ?? []).filter(name => name !== MANAGED),
+            gates: (schedulingGates ?? []).filter(gate => gate.name !== GATE),
+          }
+        }
+        expect(strip(after)).toEqual(strip(pod))
+      }),
+    )
+  })
+
+  it('the validator accepts what the mutator made, unless the role was preset', () => {
+    fc.assert(
+      fc.property(pods, worlds, (pod, { world, options }) => {
+        const after = mutate(pod, world)
+        const preset = pod.metadata.annotations?.[`${K}role-hash`]
+        // The mutator corrects a hash only on pods that it queues; one that merely wears our marks is left to judge.
+        const forged = preset === 'leader' || (Boolean(preset) && !asksForQueue(pod, options))
+        if (after === undefined || forged) return
+        expect(reviewPodValidation(requestOf(after), world)).toMatchObject({ kind: 'allowed' })
+      }),
+    )
+  })
+
+  it('a pod that is ours is never let through without the gate', () => {
+    fc.assert(
+      fc.property(pods, worlds, (pod, { world, options }) => {
+        const after = mutate(pod, world)
+        if (after === undefined || !asksForQueue(pod, options)) return
+        expect(after.spec.schedulingGates?.filter(gate => gate.name === GATE)).toHaveLength(1)
+        expect(after.metadata.finalizers?.filter(name => name === MANAGED)).toHaveLength(1)
+        expect(after.metadata.labels?.[MANAGED]).toBe('true')
+      }),
+    )
+  })
+
+  it('no object, however malformed, makes a review throw', () => {
+    const part = fc.oneof(fc.jsonValue(), pods)
+    const objects = fc.oneof(part, fc.record({ metadata: part, spec: part }), pods)
+    fc.assert(
+      fc.property(objects, objects, (object, old) => {
+        const request = { ...requestOf({ metadata: {}, spec: {} }), object: object as Pod, oldObject: old as Pod }
+        reviewPodMutation(request, worldOf({ manageAll: true }))
+        reviewPodValidation(request, worldOf({ manageAll: true }))
+        reviewPodValidation({ ...request, operation: 'UPDATE' }, worldOf())
+        reviewPodValidation({ ...request, operation: 'UPDATE', subResource: 'status' }, worldOf())
+      }),
+    )
+  })
+})
