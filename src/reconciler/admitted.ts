@@ -1,14 +1,14 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
+import { type Action, targetOf } from '../workload/actions.ts'
 import { additionsTo, conflictWith, updateOf } from '../workload/pod-set-update.ts'
-import { type ConditionChange, condition, type Workload } from '../workload/workload.ts'
-import { type Action, targetOf } from './actions.ts'
+import { type ConditionChange, condition, type QueuedWorkload } from '../workload/queued-workload.ts'
 import { type Decision, type Standing, setConditions, tell } from './decision.ts'
 import { type Seat, seat } from './lifting.ts'
 import * as is from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
 /** The Workload may start: gated pods take its free places, and those for whom there is none are sent away. */
-export function admitted(unit: Unit, workload: Workload, now: string): Decision {
+export function admitted(unit: Unit, workload: QueuedWorkload, now: string): Decision {
   const { lift: seats, excess, unknownRole, vacant } = seat(unit, workload)
   const { lift, blocked } = outfit(seats, workload)
   const [first] = blocked
@@ -42,7 +42,7 @@ export function admitted(unit: Unit, workload: Workload, now: string): Decision 
 }
 
 /** What each pod gets with its lift, or why it cannot have it. */
-function outfit(seats: readonly Seat[], workload: Workload) {
+function outfit(seats: readonly Seat[], workload: QueuedWorkload) {
   const lift: { readonly pod: Pod; readonly action: Action }[] = []
   const blocked: Standing[] = []
   const admittedAt = condition(workload, 'Admitted')?.lastTransitionTime
@@ -59,7 +59,7 @@ function outfit(seats: readonly Seat[], workload: Workload) {
 }
 
 /** Nothing has started and nothing ever can: the end, so that it holds no quota and everybody can see why. */
-function failedToStart(workload: Workload, message: string, now: string): Decision {
+function failedToStart(workload: QueuedWorkload, message: string, now: string): Decision {
   const change = { type: 'Finished', status: 'True', reason: FAILED_TO_START, message } as const
   return { actions: setConditions(workload, [change], now), standings: [] }
 }
@@ -71,7 +71,7 @@ export const WRONG_SHAPE =
   'its shape is none of those of its group; delete it, or give it the shape of the pod it replaces'
 
 /** Pods of a group that fail are not restarted by us: the condition tells whoever can that a place is vacant. */
-function replacementCondition(workload: Workload, vacant: number): readonly ConditionChange[] {
+function replacementCondition(workload: QueuedWorkload, vacant: number): readonly ConditionChange[] {
   const type = 'WaitingForReplacementPods'
   if (vacant > 0) return [{ type, status: 'True', reason: 'WaitingForReplacement', message: replacementNote(vacant) }]
   if (condition(workload, type) === undefined) return []

@@ -1,5 +1,5 @@
 import type { Container, Pod, PodSpec } from '../kube/vocabulary/objects.ts'
-import type { Workload } from '../workload/workload.ts'
+import type { QueuedWorkload } from '../workload/queued-workload.ts'
 
 /** What `kubectl apply` leaves on an object: as large as the object, and read by nobody here. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -32,7 +32,7 @@ function withoutLastApplied(metadata: Pod['metadata']): Pod['metadata'] {
 }
 
 /** What the cache keeps of a Workload: of the templates only what their pods ask for. */
-export function workloadForCache(workload: Workload): Workload {
+export function workloadForCache(workload: QueuedWorkload): QueuedWorkload {
   const podSets = workload.spec.podSets.map(podSet => ({ ...podSet, template: { spec: asked(podSet.template?.spec) } }))
   return { ...workload, spec: { ...workload.spec, podSets } }
 }

@@ -1,4 +1,5 @@
 import type { OwnerReference, Pod } from '../kube/vocabulary/objects.ts'
+import { type Action, targetOf } from '../workload/actions.ts'
 import { composeGroup, composeSingle, ownerReference } from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import {
@@ -7,16 +8,15 @@ import {
   IS_GROUP_WORKLOAD,
   isAdmitted,
   isTrue,
+  type QueuedWorkload,
   RESOURCE_IN_USE,
-  type Workload,
-} from '../workload/workload.ts'
-import { type Action, targetOf } from './actions.ts'
+} from '../workload/queued-workload.ts'
+import { REASONS } from '../workload/reasons.ts'
 import { admitted, FAILED_TO_START, tooMany, WRONG_SHAPE } from './admitted.ts'
 import { type Decision, setConditions, tell } from './decision.ts'
 import { outcomeOf } from './finishing.ts'
 import { seat } from './lifting.ts'
 import * as is from './pod-state.ts'
-import { REASONS } from './reasons.ts'
 import type { Unit } from './unit.ts'
 
 /**
@@ -72,7 +72,7 @@ function withoutWorkload(unit: Unit): Decision {
 }
 
 /** An administrator deleted the Workload: what runs on its admission stops, and only then is its usage given back. */
-function workloadDeleted(unit: Unit, workload: Workload): Decision {
+function workloadDeleted(unit: Unit, workload: QueuedWorkload): Decision {
   const running = unit.pods.filter(is.mayRun)
   if (isTrue(workload, 'QuotaReserved') && running.length > 0)
     return evict(running, `Workload ${workload.metadata.name} was deleted`)
@@ -87,7 +87,7 @@ function evict(pods: readonly Pod[], note: string): Decision {
   }
 }
 
-function finished(unit: Unit, workload: Workload): Decision {
+function finished(unit: Unit, workload: QueuedWorkload): Decision {
   const late = unit.pods.filter(is.isWaiting)
   // Latecomers keep their finalizer: when the old pods are deleted, and the Workload with them, they begin a new group.
   const done = unit.pods.filter(pod => !late.includes(pod))
@@ -100,7 +100,7 @@ function finished(unit: Unit, workload: Workload): Decision {
 }
 
 /** Not admitted: gated pods are told why, and those that are too many for the group are sent away already now. */
-function waiting(unit: Unit, workload: Workload): Decision {
+function waiting(unit: Unit, workload: QueuedWorkload): Decision {
   const moved = moveQueue(unit, workload)
   if (moved !== undefined) return moved
   const { excess, unknownRole } = seat(unit, workload)
@@ -119,7 +119,7 @@ function waiting(unit: Unit, workload: Workload): Decision {
 }
 
 /** Who waits may change the queue: by the label of the pod, and in a group by the labels of all its pods. */
-function moveQueue(unit: Unit, workload: Workload): Decision | undefined {
+function moveQueue(unit: Unit, workload: QueuedWorkload): Decision | undefined {
   const { queueName } = workload.spec
   const gated = unit.pods.filter(is.isWaiting)
   const others = gated.filter(pod => is.queueOf(pod) !== queueName)
@@ -139,7 +139,7 @@ function moveQueue(unit: Unit, workload: Workload): Decision | undefined {
  * Admission taken back, by an administrator (`active: false`) or by whoever set the condition. First the pods stop,
  * then the quota is given back; a Workload that is still active then waits in its old place for another admission.
  */
-function evicted(unit: Unit, workload: Workload, now: string): Decision {
+function evicted(unit: Unit, workload: QueuedWorkload, now: string): Decision {
   const off = workload.spec.active === false
   const why = off
     ? `Workload ${workload.metadata.name} was deactivated`
@@ -164,7 +164,7 @@ function evicted(unit: Unit, workload: Workload, now: string): Decision {
 }
 
 function withdrawn(
-  workload: Workload,
+  workload: QueuedWorkload,
   type: 'QuotaReserved' | 'Admitted',
   message: string,
 ): readonly ConditionChange[] {
@@ -172,7 +172,7 @@ function withdrawn(
 }
 
 /** A pod that came later owns the Workload as well: else the garbage collector takes it when the first ones go. */
-function adopt(unit: Unit, workload: Workload): readonly Action[] {
+function adopt(unit: Unit, workload: QueuedWorkload): readonly Action[] {
   if (unit.kind === 'single') return []
   const owners: readonly OwnerReference[] = workload.metadata.ownerReferences ?? []
   const known = new Set(owners.map(owner => owner.uid))
@@ -183,7 +183,7 @@ function adopt(unit: Unit, workload: Workload): readonly Action[] {
   return [{ kind: 'AddOwners', workload: targetOf(workload), resourceVersion, ownerReferences }]
 }
 
-function release(workload: Workload): readonly Action[] {
+function release(workload: QueuedWorkload): readonly Action[] {
   const finalizerIndex = workload.metadata.finalizers?.indexOf(RESOURCE_IN_USE) ?? -1
   return finalizerIndex < 0 ? [] : [{ kind: 'ReleaseWorkload', workload: targetOf(workload), finalizerIndex }]
 }

@@ -1,7 +1,7 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
-import { type ConditionChange, type Workload, withConditions } from '../workload/workload.ts'
-import { type Action, targetOf } from './actions.ts'
-import type { Reason } from './reasons.ts'
+import { type Action, targetOf } from '../workload/actions.ts'
+import { type ConditionChange, type QueuedWorkload, withConditions } from '../workload/queued-workload.ts'
+import type { Reason } from '../workload/reasons.ts'
 
 /** Where one pod stands, for its Event, the log and the metrics. */
 export interface Standing {
@@ -22,7 +22,7 @@ export function tell(pods: readonly Pod[], reason: Reason, note: string, since?:
 }
 
 export function setConditions(
-  workload: Workload,
+  workload: QueuedWorkload,
   changes: readonly ConditionChange[],
   now: string,
   admission?: null,

@@ -1,5 +1,5 @@
 import { GROUP_SERVING, RETRIABLE_IN_GROUP } from '../kube/vocabulary/names.ts'
-import { podCount, type Workload } from '../workload/workload.ts'
+import { podCount, type QueuedWorkload } from '../workload/queued-workload.ts'
 import { isFailed, isSucceeded, isTerminal } from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
@@ -13,7 +13,7 @@ export interface UnitEnd {
  * pod is terminal and one of them says that failures are not to be retried. Kueue calls both a success; a group
  * in which a pod failed for good did not succeed. A group that serves has no end: its pods come and go.
  */
-export function outcomeOf(unit: Unit, workload: Workload): UnitEnd | undefined {
+export function outcomeOf(unit: Unit, workload: QueuedWorkload): UnitEnd | undefined {
   return unit.kind === 'single' ? singleOutcome(unit) : groupOutcome(unit, workload)
 }
 
@@ -23,7 +23,7 @@ function singleOutcome({ pods: [pod] }: Unit): UnitEnd | undefined {
   return { reason: isFailed(pod) ? 'Failed' : 'Succeeded', message }
 }
 
-function groupOutcome({ pods }: Unit, workload: Workload): UnitEnd | undefined {
+function groupOutcome({ pods }: Unit, workload: QueuedWorkload): UnitEnd | undefined {
   if (pods.some(pod => pod.metadata.annotations?.[GROUP_SERVING] === 'true')) return undefined
   const total = podCount(workload)
   const succeeded = pods.filter(isSucceeded).length

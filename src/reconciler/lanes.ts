@@ -1,4 +1,4 @@
-import type { Action } from './actions.ts'
+import type { Action } from '../workload/actions.ts'
 
 /** Lower goes first. People wait for a lift or a deletion; nobody waits for the books to be closed, or for an Event. */
 export type Lane = 0 | 1 | 2 | 3

@@ -1,7 +1,7 @@
 import { GROUP_FAST_ADMISSION, GROUP_SETS } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { roleNameOf } from '../workload/group-plan.ts'
-import type { PodSet, Workload } from '../workload/workload.ts'
+import type { PodSet, QueuedWorkload } from '../workload/queued-workload.ts'
 import { isGated, isTerminal, isWaiting, takesPlace } from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
@@ -26,7 +26,7 @@ export interface Seating {
  * Seats gated pods in the free places of their role, oldest first, and never more than were admitted.
  * A failed pod frees its place for a replacement; a succeeded one has used it up.
  */
-export function seat(unit: Unit, workload: Workload): Seating {
+export function seat(unit: Unit, workload: QueuedWorkload): Seating {
   const lift: Seat[] = []
   const excess: Pod[] = []
   let vacant = 0

@@ -9,8 +9,8 @@ import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import { MANAGED } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { PODS, WORKLOADS } from '../kube/vocabulary/resources.ts'
-import type { Workload } from '../workload/workload.ts'
-import { type Action, subjectOf } from './actions.ts'
+import { type Action, subjectOf } from '../workload/actions.ts'
+import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { podForCache, workloadForCache } from './cache-contents.ts'
 import { decide } from './decide.ts'
 import { type Lanes, laneOf } from './lanes.ts'
@@ -55,7 +55,7 @@ const WORKERS = 32
 export class Reconciler {
   readonly #deps: ReconcilerDeps
   readonly #pods: Informer<Pod>
-  readonly #workloads: Informer<Workload>
+  readonly #workloads: Informer<QueuedWorkload>
   readonly #queue: WorkQueue
   readonly #engine: BuiltinEngine
   readonly #standings: Standings
@@ -78,7 +78,7 @@ export class Reconciler {
       random,
       log,
     })
-    this.#workloads = new Informer<Workload>({
+    this.#workloads = new Informer<QueuedWorkload>({
       api,
       resource: WORKLOADS,
       indexes: { unit: workload => [unitKeyOfWorkload(workload)] },

@@ -2,13 +2,13 @@ import { ApiError, type KubeApi, type Patch } from '../kube/vocabulary/api.ts'
 import { ADMISSION_GATE, MANAGED } from '../kube/vocabulary/names.ts'
 import type { KubeObject, Pod } from '../kube/vocabulary/objects.ts'
 import { PODS, WORKLOADS } from '../kube/vocabulary/resources.ts'
-import { RESOURCE_IN_USE, type Workload } from '../workload/workload.ts'
-import type { Action, Target } from './actions.ts'
+import type { Action, Target } from '../workload/actions.ts'
+import { type QueuedWorkload, RESOURCE_IN_USE } from '../workload/queued-workload.ts'
 
 /** Where the API server's answers go, so that the next decision is never older than our own last write. */
 export interface WriteBack {
   pod(pod: Pod): void
-  workload(workload: Workload): void
+  workload(workload: QueuedWorkload): void
 }
 
 /**
@@ -45,7 +45,7 @@ async function reread(action: Action, api: KubeApi, writeBack: WriteBack): Promi
       writeBack.pod(await api.get<Pod>(PODS, { namespace, name }))
     } else {
       const { namespace, name = '' } = action.kind === 'CreateWorkload' ? action.workload.metadata : action.workload
-      writeBack.workload(await api.get<Workload>(WORKLOADS, { namespace, name }))
+      writeBack.workload(await api.get<QueuedWorkload>(WORKLOADS, { namespace, name }))
     }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
@@ -133,7 +133,7 @@ function patchPod(api: KubeApi, pod: Target, change: { metadata?: object; spec?:
   return api.patch<Pod>(PODS, { namespace: pod.namespace, name: pod.name }, { type: 'strategic', body })
 }
 
-function patchWorkload(api: KubeApi, target: Target, patch: Patch, subresource?: string): Promise<Workload> {
+function patchWorkload(api: KubeApi, target: Target, patch: Patch, subresource?: string): Promise<QueuedWorkload> {
   const ref = { namespace: target.namespace, name: target.name, ...(subresource === undefined ? {} : { subresource }) }
-  return api.patch<Workload & KubeObject>(WORKLOADS, ref, patch)
+  return api.patch<QueuedWorkload & KubeObject>(WORKLOADS, ref, patch)
 }

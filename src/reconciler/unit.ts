@@ -1,9 +1,9 @@
 import { MANAGED } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
+import type { Target } from '../workload/actions.ts'
 import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
-import type { Workload } from '../workload/workload.ts'
-import type { Target } from './actions.ts'
+import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { nameOf, uidOf } from './pod-state.ts'
 
 /** What is admitted, lifted and finished as one: a single pod, or all pods of a group. */
@@ -13,9 +13,9 @@ export interface Unit {
   readonly name: string
   /** Managed pods, oldest first. */
   readonly pods: readonly Pod[]
-  readonly workload: Workload | undefined
+  readonly workload: QueuedWorkload | undefined
   /** Workloads of predecessors: pods of the same name that are gone. */
-  readonly orphans: readonly Workload[]
+  readonly orphans: readonly QueuedWorkload[]
 }
 
 /** Work queue key of a unit: `single/ns/pod` or `group/ns/name`; no part of a Kubernetes name has a slash. */
@@ -55,7 +55,7 @@ export function workloadNameOf(kind: Unit['kind'], name: string, pods: readonly 
 }
 
 /** A single pod's Workload names its pod as controller; a group's has the group's name. */
-export function unitKeyOfWorkload(workload: Workload): string {
+export function unitKeyOfWorkload(workload: QueuedWorkload): string {
   const { namespace, name, ownerReferences } = workload.metadata
   const pod = ownerReferences?.find(owner => owner.controller === true && owner.kind === 'Pod')
   return pod === undefined ? `group/${namespace}/${name}` : `single/${namespace}/${pod.name}`

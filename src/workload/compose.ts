@@ -6,23 +6,23 @@ import {
   IS_GROUP_WORKLOAD,
   type PodSet,
   QUEUE_ORDER,
+  type QueuedWorkload,
   RESOURCE_IN_USE,
   WORKLOAD_API_VERSION,
-  type Workload,
-} from './workload.ts'
+} from './queued-workload.ts'
 
 /** As many roles as Kueue's Workload has room for. */
 export const MAX_POD_SETS = 18
 
 /** Either the Workload of a complete group, or why there can't be one yet. */
 export type Composition =
-  | { readonly workload: Workload }
+  | { readonly workload: QueuedWorkload }
   | { readonly reason: 'WaitingForPods' | 'InvalidGroup'; readonly note: string }
 
 const waiting = (note: string): Composition => ({ reason: 'WaitingForPods', note })
 const invalid = (note: string): Composition => ({ reason: 'InvalidGroup', note })
 
-export function composeSingle(name: string, pod: Pod): Workload {
+export function composeSingle(name: string, pod: Pod): QueuedWorkload {
   return workloadObject(name, [pod], [{ name: 'main', count: 1, template: { spec: wholeSpecOf(pod) } }], true)
 }
 
@@ -80,7 +80,12 @@ function podSetsByShape(members: readonly Pod[]): readonly PodSet[] {
     .map(([name, { count, first }]) => ({ name, count, template: { spec: wholeSpecOf(first) } }))
 }
 
-function workloadObject(name: string, pods: readonly Pod[], podSets: readonly PodSet[], single: boolean): Workload {
+function workloadObject(
+  name: string,
+  pods: readonly Pod[],
+  podSets: readonly PodSet[],
+  single: boolean,
+): QueuedWorkload {
   const [first] = pods
   return {
     apiVersion: WORKLOAD_API_VERSION,

@@ -1,6 +1,6 @@
 import { CLUSTER_QUEUE_LABEL, LOCAL_QUEUE_LABEL, PODSET_LABEL, WORKLOAD_ANNOTATION } from '../kube/vocabulary/names.ts'
 import type { Pod, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
-import type { PodSet, PodSetUpdate, Workload } from './workload.ts'
+import type { PodSet, PodSetUpdate, QueuedWorkload } from './queued-workload.ts'
 
 /** What a pod lacks of an update, in the words of a patch. */
 export interface PodAdditions {
@@ -17,7 +17,7 @@ const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const MAPS = ['labels', 'annotations', 'nodeSelector'] as const
 
 /** What the admission gives every pod of a podSet: the marks by which others account for it, and where it may run. */
-export function updateOf(workload: Workload, podSet: PodSet): PodSetUpdate {
+export function updateOf(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate {
   const { admission } = workload.status ?? {}
   const assigned = assignmentOf(workload, podSet)
   const queue = workload.spec.queueName
@@ -35,7 +35,7 @@ export function updateOf(workload: Workload, podSet: PodSet): PodSetUpdate {
   }
 }
 
-function assignmentOf(workload: Workload, podSet: PodSet): PodSetUpdate | undefined {
+function assignmentOf(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate | undefined {
   const assigned = workload.status?.admission?.podSetAssignments?.find(({ name }) => name === podSet.name)
   if (assigned === undefined) return undefined
   const { labels, annotations, nodeSelector, tolerations } = assigned

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMISSION_GATE, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../src/kube/vocabulary/objects.ts'
-import type { Workload } from '../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../src/workload/queued-workload.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { queuedPod } from './support/manifests.ts'
 import { Muster } from './support/muster.ts'
@@ -245,7 +245,7 @@ describe('pod admission, as people see it', () => {
       return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status?.phase]))
     }
     const podSets = async (name: string) => {
-      const workload = await plane.kubectl.json<Workload>(['get', 'workloads.muster.dev', name, '-n', 'stories'])
+      const workload = await plane.kubectl.json<QueuedWorkload>(['get', 'workloads.muster.dev', name, '-n', 'stories'])
       return workload.spec.podSets.map(set => `${set.name}=${set.count}`)
     }
     for (const file of ['story-1-single-pod.yaml', 'story-2-group.yaml', 'story-3-roles.yaml', 'story-4-driver.yaml']) {

@@ -8,7 +8,7 @@ import {
   WORKLOAD_ANNOTATION,
 } from '../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../src/kube/vocabulary/objects.ts'
-import type { Workload } from '../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../src/workload/queued-workload.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { list, type QueuedPodOptions, queuedPod } from './support/manifests.ts'
 import { Muster } from './support/muster.ts'
@@ -47,9 +47,9 @@ describe('the reconciler', { timeout: 240_000 }, () => {
   const pods = async (namespace: string) =>
     (await plane.kubectl.json<{ items: Pod[] }>(['get', 'pods', '-n', namespace])).items
   const workload = (namespace: string, name: string) =>
-    plane.kubectl.json<Workload>(['get', 'workloads.muster.dev', name, '-n', namespace])
+    plane.kubectl.json<QueuedWorkload>(['get', 'workloads.muster.dev', name, '-n', namespace])
   const isGated = ({ spec }: Pod) => (spec.schedulingGates ?? []).some(({ name }) => name === ADMISSION_GATE)
-  const trueConditions = ({ status }: Workload) =>
+  const trueConditions = ({ status }: QueuedWorkload) =>
     (status?.conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type)
   const members = (count: number, options: Omit<QueuedPodOptions, 'name'>) =>
     Array.from({ length: count }, (_, index) => queuedPod({ ...options, name: `${options.group}-${index}`, count }))
@@ -286,7 +286,8 @@ describe('the reconciler', { timeout: 240_000 }, () => {
     return (await plane.kubectl(['get', 'events', '-n', namespace, '--field-selector', `reason=${reason}`])).stdout
   }
 
-  async function workloadsIn(namespace: string): Promise<readonly Workload[]> {
-    return (await plane.kubectl.json<{ items: Workload[] }>(['get', 'workloads.muster.dev', '-n', namespace])).items
+  async function workloadsIn(namespace: string): Promise<readonly QueuedWorkload[]> {
+    return (await plane.kubectl.json<{ items: QueuedWorkload[] }>(['get', 'workloads.muster.dev', '-n', namespace]))
+      .items
   }
 })

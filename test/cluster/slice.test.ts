@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ADMISSION_GATE, MANAGED, ROLE_HASH } from '../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../src/kube/vocabulary/objects.ts'
-import type { Workload } from '../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../src/workload/queued-workload.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { list, queuedPod } from './support/manifests.ts'
 import { Muster } from './support/muster.ts'
@@ -33,9 +33,9 @@ describe.each(['none', 'all'] as const)('from kubectl create to a finished pod, 
   const pod = (name: string) => plane.kubectl.json<Pod>(['get', 'pod', name, '-n', NAMESPACE])
   const pods = async () => (await plane.kubectl.json<{ items: Pod[] }>(['get', 'pods', '-n', NAMESPACE])).items
   const workloads = async () =>
-    (await plane.kubectl.json<{ items: Workload[] }>(['get', 'workloads.muster.dev', '-n', NAMESPACE])).items
+    (await plane.kubectl.json<{ items: QueuedWorkload[] }>(['get', 'workloads.muster.dev', '-n', NAMESPACE])).items
   const gatesOf = ({ spec }: Pod) => (spec.schedulingGates ?? []).map(gate => gate.name)
-  const conditionsOf = ({ status }: Workload) =>
+  const conditionsOf = ({ status }: QueuedWorkload) =>
     (status?.conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type)
   const reasonsOf = async (name: string) => {
     const events = await plane.kubectl.json<{ items: { reason: string }[] }>([

@@ -11,7 +11,7 @@ import {
   ROLE_HASH,
 } from '../../src/kube/vocabulary/names.ts'
 import type { Pod, PodSpec } from '../../src/kube/vocabulary/objects.ts'
-import type { Workload } from '../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../src/workload/queued-workload.ts'
 import type { Stored } from './model/server.ts'
 
 /**
@@ -19,7 +19,7 @@ import type { Stored } from './model/server.ts'
  * must not be wrong here in the same way.
  */
 export const asPod = (object: Stored): Pod => object as unknown as Pod
-export const asWorkload = (object: Stored): Workload => object as unknown as Workload
+export const asWorkload = (object: Stored): QueuedWorkload => object as unknown as QueuedWorkload
 
 export const gatesOf = (pod: Pod): readonly string[] => (pod.spec.schedulingGates ?? []).map(gate => gate.name)
 export const isGated = (pod: Pod): boolean => gatesOf(pod).includes(ADMISSION_GATE)
@@ -29,7 +29,7 @@ export const foreignFinalizers = (object: Stored | Pod, ours: string): readonly 
   (object.metadata.finalizers ?? []).filter(name => name !== ours)
 export const phaseOf = (pod: Pod): string => pod.status?.phase ?? 'Pending'
 export const isTerminal = (pod: Pod): boolean => phaseOf(pod) === 'Succeeded' || phaseOf(pod) === 'Failed'
-export const isDeleting = (object: Stored | Pod | Workload): boolean => object.metadata.deletionTimestamp != null
+export const isDeleting = (object: Stored | Pod | QueuedWorkload): boolean => object.metadata.deletionTimestamp != null
 
 /** Its containers may be running now or later. */
 export function mayRun(pod: Pod): boolean {
@@ -70,11 +70,11 @@ export function comesLater(pod: Pod): boolean {
   return annotations?.[GROUP_FAST_ADMISSION] === 'true' || annotations?.[GROUP_SETS] !== undefined
 }
 
-export function conditionOf(workload: Workload, type: string): string | undefined {
+export function conditionOf(workload: QueuedWorkload, type: string): string | undefined {
   return workload.status?.conditions?.find(condition => condition.type === type)?.status
 }
 
-export const holdsQuota = (workload: Workload): boolean =>
+export const holdsQuota = (workload: QueuedWorkload): boolean =>
   conditionOf(workload, 'QuotaReserved') === 'True' && conditionOf(workload, 'Finished') !== 'True'
 
 export interface Usage {
@@ -87,7 +87,7 @@ export function podUsage(spec: PodSpec): Usage {
   return { pods: 1, milliCpu }
 }
 
-export function workloadUsage(workload: Workload): Usage {
+export function workloadUsage(workload: QueuedWorkload): Usage {
   return workload.spec.podSets.reduce((sum, { count, template }) => plus(sum, podUsage(template.spec), count), {
     pods: 0,
     milliCpu: 0,

@@ -1,10 +1,10 @@
 import type { Condition, Pod } from '../../src/kube/vocabulary/objects.ts'
 import { composeGroup, composeSingle } from '../../src/workload/compose.ts'
 import { singlePodWorkloadName } from '../../src/workload/names.ts'
-import type { Workload, WorkloadConditionType } from '../../src/workload/workload.ts'
+import type { QueuedWorkload, WorkloadConditionType } from '../../src/workload/queued-workload.ts'
 
 /** The Workload that the reconciler would create for these pods, as the API server would return it. */
-export function workloadOf(pods: readonly Pod[], conditions: readonly Condition[] = []): Workload {
+export function workloadOf(pods: readonly Pod[], conditions: readonly Condition[] = []): QueuedWorkload {
   const [pod] = pods
   if (pod === undefined) throw new Error('a Workload needs a pod')
   const group = pod.metadata.labels?.['kueue.x-k8s.io/pod-group-name']
@@ -15,7 +15,7 @@ export function workloadOf(pods: readonly Pod[], conditions: readonly Condition[
   return stored(composition.workload, conditions)
 }
 
-function stored(workload: Workload, conditions: readonly Condition[]): Workload {
+function stored(workload: QueuedWorkload, conditions: readonly Condition[]): QueuedWorkload {
   const metadata = {
     ...workload.metadata,
     uid: `uid-${workload.metadata.name}`,

@@ -6,8 +6,8 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import { parseConfiguration } from '../../src/config/load.ts'
 import { configurationKeys } from '../../src/config/schema.ts'
-import { REASONS } from '../../src/reconciler/reasons.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
+import { REASONS } from '../../src/workload/reasons.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')

@@ -1,14 +1,14 @@
 import type { Configuration, QueueConfiguration } from '../../config/configuration.ts'
-import { type Action, targetOf } from '../../reconciler/actions.ts'
-import type { Reason } from '../../reconciler/reasons.ts'
+import { type Action, targetOf } from '../../workload/actions.ts'
 import {
   type Admission,
   type ConditionChange,
   type PodSetUpdate,
   podCount,
-  type Workload,
+  type QueuedWorkload,
   withConditions,
-} from '../../workload/workload.ts'
+} from '../../workload/queued-workload.ts'
+import type { Reason } from '../../workload/reasons.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { behind, first, heldBy, NO_QUEUE, shortfall } from './messages.ts'
 import { type Amounts, add, amounts } from './requests.ts'
@@ -29,7 +29,7 @@ export class BuiltinEngine {
   }
 
   /** Takes note of a Workload; returns the queues to decide again. */
-  observe(workload: Workload, gone: boolean): readonly string[] {
+  observe(workload: QueuedWorkload, gone: boolean): readonly string[] {
     return gone ? this.#ledger.remove(workload) : this.#ledger.update(workload)
   }
 
@@ -90,7 +90,7 @@ function wait(entry: Entry, reason: Reason, message: string, now: string) {
 }
 
 function setStatus(
-  workload: Workload,
+  workload: QueuedWorkload,
   changes: readonly ConditionChange[],
   now: string,
   admission?: Admission,

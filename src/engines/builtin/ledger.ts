@@ -1,5 +1,5 @@
-import type { Reason } from '../../reconciler/reasons.ts'
-import { condition, isTrue, QUEUE_ORDER, type Workload } from '../../workload/workload.ts'
+import { condition, isTrue, QUEUE_ORDER, type QueuedWorkload } from '../../workload/queued-workload.ts'
+import type { Reason } from '../../workload/reasons.ts'
 import { isSaidIn } from './messages.ts'
 import { type Amounts, add, subtract, workloadRequests } from './requests.ts'
 
@@ -7,7 +7,7 @@ import { type Amounts, add, subtract, workloadRequests } from './requests.ts'
 export interface Entry {
   readonly key: string
   readonly queue: string
-  readonly workload: Workload
+  readonly workload: QueuedWorkload
   readonly requests: Amounts
   readonly state: 'pending' | 'holding' | 'unreadable'
   /** Why it can never be admitted, if it is `unreadable`. */
@@ -39,7 +39,7 @@ export class Ledger {
   readonly #queues = new Map<string, Queue>()
 
   /** Takes the Workload as it is now; returns the queues whose next decision may differ. */
-  update(workload: Workload): readonly string[] {
+  update(workload: QueuedWorkload): readonly string[] {
     const touched = this.remove(workload)
     const state = stateOf(workload)
     if (state === undefined) return touched
@@ -59,7 +59,7 @@ export class Ledger {
     return [...new Set([...touched, entry.queue])]
   }
 
-  remove(workload: Workload): readonly string[] {
+  remove(workload: QueuedWorkload): readonly string[] {
     const key = keyOf(workload)
     const entry = this.#entries.get(key)
     if (entry === undefined) return []
@@ -123,7 +123,7 @@ function isTold({ workload, queue }: Entry): boolean {
 }
 
 /** A template can hold anything: the API server does not check what is inside it. */
-function entryOf(workload: Workload, state: 'pending' | 'holding'): Entry {
+function entryOf(workload: QueuedWorkload, state: 'pending' | 'holding'): Entry {
   const known = { key: keyOf(workload), queue: workload.spec.queueName, workload }
   try {
     return { ...known, requests: workloadRequests(workload), state }
@@ -134,14 +134,14 @@ function entryOf(workload: Workload, state: 'pending' | 'holding'): Entry {
 }
 
 /** Usage is held from the reservation until the Workload has finished or is gone, also while it is being evicted. */
-function stateOf(workload: Workload): 'pending' | 'holding' | undefined {
+function stateOf(workload: QueuedWorkload): 'pending' | 'holding' | undefined {
   if (isTrue(workload, 'Finished')) return undefined
   if (isTrue(workload, 'QuotaReserved')) return 'holding'
   if (workload.metadata.deletionTimestamp != null || workload.spec.active === false) return undefined
   return 'pending'
 }
 
-export function keyOf(workload: Workload): string {
+export function keyOf(workload: QueuedWorkload): string {
   return `${workload.metadata.namespace}/${workload.metadata.name}`
 }
 
@@ -167,7 +167,7 @@ function comesBefore(a: Entry, b: Entry): boolean {
   return a.key < b.key
 }
 
-function orderOf(workload: Workload): number {
+function orderOf(workload: QueuedWorkload): number {
   const order = Number(workload.metadata.annotations?.[QUEUE_ORDER] ?? 0)
   return Number.isFinite(order) ? order : 0
 }

@@ -1,6 +1,6 @@
 import type { Container, PodSpec, StringMap } from '../../kube/vocabulary/objects.ts'
 import { formatQuantity, parseQuantity } from '../../kube/vocabulary/quantities.ts'
-import type { Workload } from '../../workload/workload.ts'
+import type { QueuedWorkload } from '../../workload/queued-workload.ts'
 
 /** Resource name to exact amount, in billionths. `pods` counts pods. */
 export type Amounts = ReadonlyMap<string, bigint>
@@ -36,7 +36,7 @@ export function podRequests(spec: PodSpec): Amounts {
 }
 
 /** What a Workload holds while it is admitted. */
-export function workloadRequests(workload: Workload): Amounts {
+export function workloadRequests(workload: QueuedWorkload): Amounts {
   const total = new Map<string, bigint>()
   for (const podSet of workload.spec.podSets) {
     const count = BigInt(podSet.count)

@@ -2,8 +2,8 @@ import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { EVENTS, NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
-import { REASONS } from '../../../src/reconciler/reasons.ts'
-import { RESOURCE_IN_USE, type Workload } from '../../../src/workload/workload.ts'
+import { type QueuedWorkload, RESOURCE_IN_USE } from '../../../src/workload/queued-workload.ts'
+import { REASONS } from '../../../src/workload/reasons.ts'
 import {
   asPod,
   asWorkload,
@@ -57,7 +57,7 @@ function isHeldByOthers(server: ModelServer, namespace: string | undefined): boo
     .some(pod => pod.metadata.namespace === namespace && foreignFinalizers(pod, MANAGED).length > 0)
 }
 
-const label = ({ metadata: { namespace, name } }: Pod | Workload): string => `${namespace}/${name}`
+const label = ({ metadata: { namespace, name } }: Pod | QueuedWorkload): string => `${namespace}/${name}`
 
 /** A deleted pod that holds no node is gone, whatever its group, its queue or its namespace say. */
 function leftPods({ pods, workload }: TrueUnit): readonly string[] {
@@ -119,14 +119,14 @@ function unlifted({ pods, workload }: TrueUnit): readonly string[] {
 }
 
 /** The pod names a place that is not that of its admission: it can never be lifted, and is told so. */
-function contradicts(pod: Pod, workload: Workload): boolean {
+function contradicts(pod: Pod, workload: QueuedWorkload): boolean {
   const places = workload.status?.admission?.podSetAssignments ?? []
   return places.some(({ nodeSelector = {} }) =>
     Object.entries(nodeSelector).some(([key, value]) => (pod.spec.nodeSelector?.[key] ?? value) !== value),
   )
 }
 
-function mayStart(workload: Workload): boolean {
+function mayStart(workload: QueuedWorkload): boolean {
   if (isDeleting(workload) || workload.spec.active === false) return false
   return (
     conditionOf(workload, 'Admitted') === 'True' &&
@@ -185,7 +185,7 @@ function unadmitted(server: ModelServer, queues: readonly QueueConfiguration[]):
     const own = workloads.filter(({ spec }) => spec.queueName === queue)
     const first = own
       .filter(waits)
-      .reduce<Workload | undefined>(
+      .reduce<QueuedWorkload | undefined>(
         (head, next) => (head === undefined || comesBefore(next, head) ? next : head),
         undefined,
       )

@@ -1,7 +1,7 @@
 import { PODSET_LABEL, WORKLOAD_ANNOTATION } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
-import type { Workload } from '../../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import {
   asPod,
   asWorkload,
@@ -43,7 +43,7 @@ export function watchLifts(server: ModelServer, muster: string, judge: Judge): v
     else checkPlaces(pod, workload, name)
   }
 
-  const checkPlaces = (pod: Pod, workload: Workload, name: string) => {
+  const checkPlaces = (pod: Pod, workload: QueuedWorkload, name: string) => {
     const owners = workload.metadata.ownerReferences ?? []
     if (!owners.some(({ uid }) => uid === pod.metadata.uid)) {
       judge.fail('I2', `${name} is lifted and does not own its Workload: the garbage collector may take it away`)
@@ -64,7 +64,7 @@ export function watchLifts(server: ModelServer, muster: string, judge: Judge): v
   }
 
   /** The pod can start from this moment on: where it may run must be in the same write. */
-  const checkPlace = (pod: Pod, workload: Workload, podSet: string, name: string) => {
+  const checkPlace = (pod: Pod, workload: QueuedWorkload, podSet: string, name: string) => {
     const place = workload.status?.admission?.podSetAssignments.find(assigned => assigned.name === podSet)
     for (const [key, value] of Object.entries(place?.nodeSelector ?? {})) {
       if (pod.spec.nodeSelector?.[key] === value) continue
@@ -78,7 +78,7 @@ export function watchLifts(server: ModelServer, muster: string, judge: Judge): v
     if (marks[0] !== podSet || marks[1] !== workload.metadata.name) judge.fail('I2', `${name} is lifted unmarked`)
   }
 
-  const checkWorkload = (workload: Workload) => {
+  const checkWorkload = (workload: QueuedWorkload) => {
     const { namespace, name, annotations } = workload.metadata
     const known = sizes.get(`${namespace}/group:${name}`)
     if (annotations?.['kueue.x-k8s.io/is-group-workload'] !== 'true' || known === undefined) return
@@ -102,7 +102,7 @@ export function watchLifts(server: ModelServer, muster: string, judge: Judge): v
   })
 }
 
-function lifts(workload: Workload): boolean {
+function lifts(workload: QueuedWorkload): boolean {
   return (
     conditionOf(workload, 'Admitted') === 'True' &&
     conditionOf(workload, 'QuotaReserved') === 'True' &&

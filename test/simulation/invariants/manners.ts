@@ -1,6 +1,6 @@
 import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
-import { RESOURCE_IN_USE } from '../../../src/workload/workload.ts'
+import { RESOURCE_IN_USE } from '../../../src/workload/queued-workload.ts'
 import { asPod, asWorkload } from '../facts.ts'
 import { equal } from '../model/patches.ts'
 import type { ModelServer, Stored } from '../model/server.ts'

@@ -1,7 +1,7 @@
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 import { WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
-import type { Workload } from '../../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { asWorkload, conditionOf, isDeleting } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'
 import type { Request } from '../wire.ts'
@@ -82,22 +82,22 @@ export class OrderWatch {
 }
 
 function admits(body: unknown): boolean {
-  const { status } = body as { status?: Workload['status'] }
+  const { status } = body as { status?: QueuedWorkload['status'] }
   return status?.conditions?.some(({ type, status }) => type === 'QuotaReserved' && status === 'True') ?? false
 }
 
 /** Waits for nothing but its turn. */
-export function waits(workload: Workload): boolean {
+export function waits(workload: QueuedWorkload): boolean {
   if (isDeleting(workload) || workload.spec.active === false) return false
   return !['QuotaReserved', 'Finished', 'Evicted', 'WaitingForReplacementPods'].some(
     type => conditionOf(workload, type) === 'True',
   )
 }
 
-export function comesBefore(a: Workload, b: Workload): boolean {
+export function comesBefore(a: QueuedWorkload, b: QueuedWorkload): boolean {
   if (a.metadata.uid === b.metadata.uid) return false
   const [atA, atB] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
   if (atA !== atB) return atA < atB
-  const order = ({ metadata }: Workload) => Number(metadata.annotations?.['muster.dev/queue-order'] ?? 0)
+  const order = ({ metadata }: QueuedWorkload) => Number(metadata.annotations?.['muster.dev/queue-order'] ?? 0)
   return order(a) < order(b)
 }

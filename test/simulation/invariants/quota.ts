@@ -1,6 +1,6 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
-import type { Workload } from '../../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import {
   asPod,
   asWorkload,
@@ -59,7 +59,7 @@ export function watchQuota(server: ModelServer, queues: readonly QueueConfigurat
   }
 
   /** What a pod was lifted on is held until the pod has stopped. */
-  const checkRelease = (workload: Workload) => {
+  const checkRelease = (workload: QueuedWorkload) => {
     const running = server
       .all(PODS)
       .map(asPod)

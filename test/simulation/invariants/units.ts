@@ -1,17 +1,17 @@
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
-import type { Workload } from '../../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { asPod, asWorkload, groupOf, isManaged, unitOf } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'
 
 export interface TrueUnit {
   readonly name: string
   readonly pods: readonly Pod[]
-  readonly workload: Workload | undefined
+  readonly workload: QueuedWorkload | undefined
 }
 
 /** The Workload that speaks for a pod, as the API server has it now. */
-export function workloadOfPod(server: ModelServer, pod: Pod): Workload | undefined {
+export function workloadOfPod(server: ModelServer, pod: Pod): QueuedWorkload | undefined {
   const group = groupOf(pod)
   const { namespace, uid } = pod.metadata
   if (group !== undefined) {

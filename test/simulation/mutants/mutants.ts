@@ -285,7 +285,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'writes what is already so',
     from: 'a loop that wakes itself: thousands of events for nothing (kueue#13830)',
-    file: 'src/workload/workload.ts',
+    file: 'src/workload/queued-workload.ts',
     find: 'return changed ? conditions : undefined',
     replace: 'return changes.length > 0 ? conditions : undefined',
   },

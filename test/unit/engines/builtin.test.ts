@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { BuiltinEngine } from '../../../src/engines/builtin/engine.ts'
 import { podRequests } from '../../../src/engines/builtin/requests.ts'
-import type { Action } from '../../../src/reconciler/actions.ts'
-import type { Workload } from '../../../src/workload/workload.ts'
+import type { Action } from '../../../src/workload/actions.ts'
+import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { managedPod } from '../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../support/workloads.ts'
 
@@ -13,11 +13,11 @@ function queued(
   order: number,
   cpu = '1',
   conditions = workloadOf([managedPod()]).status?.conditions,
-): Workload {
+): QueuedWorkload {
   return workloadOf([managedPod({ name, cpu, version: String(order) })], conditions)
 }
 
-function inQueue(workload: Workload, queueName: string): Workload {
+function inQueue(workload: QueuedWorkload, queueName: string): QueuedWorkload {
   return { ...workload, spec: { ...workload.spec, queueName } }
 }
 

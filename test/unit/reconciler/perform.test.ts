@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, type KubeApi, type Patch } from '../../../src/kube/vocabulary/api.ts'
 import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
-import type { Action } from '../../../src/reconciler/actions.ts'
 import { perform, type WriteBack } from '../../../src/reconciler/perform.ts'
+import type { Action } from '../../../src/workload/actions.ts'
 import { managedPod } from '../../support/pods.ts'
 
 const pod = { namespace: 'ml', name: 'train', uid: 'uid-train' }

@@ -6,19 +6,19 @@ import {
   WORKLOAD_ANNOTATION,
 } from '../../../src/kube/vocabulary/names.ts'
 import { additionsTo, conflictWith, updateOf } from '../../../src/workload/pod-set-update.ts'
-import type { PodSetUpdate, Workload } from '../../../src/workload/workload.ts'
+import type { PodSetUpdate, QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { managedPod } from '../../support/pods.ts'
 import { ADMITTED, workloadOf } from '../../support/workloads.ts'
 
 const GPU = { key: 'dedicated', operator: 'Equal', value: 'gpu', effect: 'NoSchedule' }
 
-function admitted(place: PodSetUpdate = {}, clusterQueue = 'team-a'): Workload {
+function admitted(place: PodSetUpdate = {}, clusterQueue = 'team-a'): QueuedWorkload {
   const workload = workloadOf([managedPod()], ADMITTED)
   const admission = { clusterQueue, podSetAssignments: [{ name: 'main', count: 1, ...place }] }
   return { ...workload, status: { ...workload.status, admission } }
 }
 
-function updateFor(workload: Workload): PodSetUpdate {
+function updateFor(workload: QueuedWorkload): PodSetUpdate {
   const [podSet] = workload.spec.podSets
   if (podSet === undefined) throw new Error('no podSet')
   return updateOf(workload, podSet)

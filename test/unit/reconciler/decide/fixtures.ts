@@ -1,12 +1,16 @@
 import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { decide } from '../../../../src/reconciler/decide.ts'
 import type { Unit } from '../../../../src/reconciler/unit.ts'
-import type { PodSetUpdate, Workload } from '../../../../src/workload/workload.ts'
+import type { PodSetUpdate, QueuedWorkload } from '../../../../src/workload/queued-workload.ts'
 import { managedPod, type PodOptions } from '../../../support/pods.ts'
 
 export const NOW = '2026-11-16T10:10:00Z'
 
-export const single = (pod: Pod | undefined, workload?: Workload, orphans: readonly Workload[] = []): Unit => ({
+export const single = (
+  pod: Pod | undefined,
+  workload?: QueuedWorkload,
+  orphans: readonly QueuedWorkload[] = [],
+): Unit => ({
   kind: 'single',
   namespace: 'ml',
   name: pod?.metadata.name ?? 'train',
@@ -15,7 +19,7 @@ export const single = (pod: Pod | undefined, workload?: Workload, orphans: reado
   orphans,
 })
 
-export const group = (pods: readonly Pod[], workload?: Workload): Unit => ({
+export const group = (pods: readonly Pod[], workload?: QueuedWorkload): Unit => ({
   kind: 'group',
   namespace: 'ml',
   name: 'gang',
@@ -36,7 +40,7 @@ export const withNodeSelector = (pod: Pod, nodeSelector: Readonly<Record<string,
   spec: { ...pod.spec, nodeSelector },
 })
 /** Admitted to run where `place` says, all podSets alike. */
-export const placed = (workload: Workload, place: PodSetUpdate): Workload => {
+export const placed = (workload: QueuedWorkload, place: PodSetUpdate): QueuedWorkload => {
   const podSetAssignments = workload.spec.podSets.map(({ name, count }) => ({ name, count, ...place }))
   return { ...workload, status: { ...workload.status, admission: { clusterQueue: 'team-a', podSetAssignments } } }
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../../../src/reconciler/decide.ts'
 import type { Unit } from '../../../../src/reconciler/unit.ts'
-import type { Workload } from '../../../../src/workload/workload.ts'
+import type { QueuedWorkload } from '../../../../src/workload/queued-workload.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'
 
 import { gang, group, kinds, member, NOW, reasons, running } from './fixtures.ts'
 
 describe('a Workload that loses its admission', () => {
   const pods = gang(3)
-  const off = (workload: Workload): Workload => ({ ...workload, spec: { ...workload.spec, active: false } })
+  const off = (workload: QueuedWorkload): QueuedWorkload => ({ ...workload, spec: { ...workload.spec, active: false } })
   const conditionsAfter = (unit: Unit) => {
     const action = decide(unit, NOW).actions.find(({ kind }) => kind === 'SetStatus')
     if (action?.kind !== 'SetStatus') throw new Error('no status')

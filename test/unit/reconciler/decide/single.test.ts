@@ -6,7 +6,7 @@ import {
   WORKLOAD_ANNOTATION,
 } from '../../../../src/kube/vocabulary/names.ts'
 import { decide } from '../../../../src/reconciler/decide.ts'
-import { RESOURCE_IN_USE } from '../../../../src/workload/workload.ts'
+import { RESOURCE_IN_USE } from '../../../../src/workload/queued-workload.ts'
 import { managedPod } from '../../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'
 

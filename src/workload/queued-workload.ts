@@ -1,7 +1,7 @@
 import type { Condition, KubeObject, PodSpec, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 
-/** `workloads.muster.dev`: the part of Kueue's Workload v1beta2 that a pod needs. */
-export interface Workload extends KubeObject {
+/** A Workload that waits in a queue: the part of Kueue's Workload v1beta2 that a pod needs. Each engine has its own kind. */
+export interface QueuedWorkload extends KubeObject {
   readonly spec: WorkloadSpec
   readonly status?: WorkloadStatus
 }
@@ -55,20 +55,20 @@ export const IS_GROUP_WORKLOAD = 'kueue.x-k8s.io/is-group-workload'
 /** Where in the queue the Workload stands among those of the same second: creation times have no fractions. */
 export const QUEUE_ORDER = 'muster.dev/queue-order'
 
-export function condition(workload: Workload, type: WorkloadConditionType): Condition | undefined {
+export function condition(workload: QueuedWorkload, type: WorkloadConditionType): Condition | undefined {
   return workload.status?.conditions?.find(candidate => candidate.type === type)
 }
 
-export function isTrue(workload: Workload, type: WorkloadConditionType): boolean {
+export function isTrue(workload: QueuedWorkload, type: WorkloadConditionType): boolean {
   return condition(workload, type)?.status === 'True'
 }
 
-export function podCount(workload: Workload): number {
+export function podCount(workload: QueuedWorkload): number {
   return workload.spec.podSets.reduce((sum, podSet) => sum + podSet.count, 0)
 }
 
 /** Admitted and not taken back: the only state in which gates may be lifted. */
-export function isAdmitted(workload: Workload): boolean {
+export function isAdmitted(workload: QueuedWorkload): boolean {
   return isTrue(workload, 'Admitted') && !isTrue(workload, 'Evicted') && workload.spec.active !== false
 }
 
@@ -81,7 +81,7 @@ export type ConditionChange = Pick<Condition, 'status' | 'reason' | 'message'> &
  * Conditions that others wrote stay as they are; lastTransitionTime moves only with the status.
  */
 export function withConditions(
-  workload: Workload,
+  workload: QueuedWorkload,
   changes: readonly ConditionChange[],
   now: string,
 ): readonly Condition[] | undefined {

@@ -1,6 +1,6 @@
 import type { OwnerReference } from '../kube/vocabulary/objects.ts'
-import type { PodAdditions } from '../workload/pod-set-update.ts'
-import type { Workload, WorkloadStatus } from '../workload/workload.ts'
+import type { PodAdditions } from './pod-set-update.ts'
+import type { QueuedWorkload, WorkloadStatus } from './queued-workload.ts'
 
 /** One object, in one life: the uid keeps a write from reaching a successor of the same name. */
 export interface Target {
@@ -14,7 +14,7 @@ export interface Target {
  * Each one is safe to do twice, safe under two leaders, and safe to lose: the next pass decides it again.
  */
 export type Action =
-  | { readonly kind: 'CreateWorkload'; readonly workload: Workload }
+  | { readonly kind: 'CreateWorkload'; readonly workload: QueuedWorkload }
   | {
       readonly kind: 'AddOwners'
       readonly workload: Target
