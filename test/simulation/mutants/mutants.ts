@@ -203,7 +203,7 @@ export const MUTANTS: readonly Mutant[] = [
       'for (const pod of this.#pods.values()) {\n' +
       "      const { namespace = '', name = '', uid = '' } = pod.metadata\n" +
       "      const loss = { kind: 'RemoveFinalizer', pod: { namespace, name, uid } } as const\n" +
-      '      if (turn === 1 && !isGated(pod)) void perform(loss, this.#deps.api, this.#memory).catch(() => {})\n' +
+      '      if (turn === 1 && !isGated(pod)) void perform(loss, this.#deps.api, this.#writeBack).catch(() => {})\n' +
       '      this.#queue.add(unitKeyOf(pod))\n' +
       '    }',
   },
