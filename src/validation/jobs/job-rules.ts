@@ -1,6 +1,7 @@
 import { type FieldError, invalid } from '../field-error.ts'
+import { allNeedsGangErrors, gangOf, jobPolicy, modeThatCounts } from './gang.ts'
 import { annotationPath, fieldPath, isBlock, type JobView } from './job-view.ts'
-import { changeErrors, creationErrors, gangOf, members } from './scheduling-rules.ts'
+import { changeErrors, creationErrors, members } from './scheduling-rules.ts'
 import type { WrittenBlock } from './scheduling-spelling.ts'
 import { sameTree } from './scheduling-tree.ts'
 
@@ -54,7 +55,7 @@ function handWrittenErrors({ was, is, settled }: Change, job: JobView, isCronJob
   if (is === undefined || settled) return []
   return [
     ...minCountErrors(is, job),
-    ...allNeedsGangErrors(is),
+    ...modeErrors(is),
     ...(was === undefined || isCronJob ? [] : variantErrors(was, is)),
   ]
 }
@@ -70,12 +71,8 @@ function minCountErrors({ model, paths }: WrittenBlock, { parallelism, numberErr
   return [invalid(paths.minCount, minCount, `must not be greater than parallelism (${parallelism})`)]
 }
 
-/** With two members the first one counts, in both unions, as in upstream's library. */
-function allNeedsGangErrors({ model, paths }: WrittenBlock): readonly FieldError[] {
-  const all = members(model.disruptionMode).length === 1 && members(model.disruptionMode)[0] === 'all'
-  if (!all || policyOf(model.schedulingPolicy) !== 'basic') return []
-  const detail = 'the disruptionMode `all` is not supported with the Basic scheduling policy'
-  return [invalid(paths.disruption, '', detail)]
+function modeErrors({ model, paths }: WrittenBlock): readonly FieldError[] {
+  return allNeedsGangErrors(jobPolicy(model.schedulingPolicy), modeThatCounts(model.disruptionMode), paths.disruption)
 }
 
 function variantErrors({ model: was }: WrittenBlock, { model: is, paths }: WrittenBlock): readonly FieldError[] {
@@ -85,13 +82,6 @@ function variantErrors({ model: was }: WrittenBlock, { model: is, paths }: Writt
   const detail =
     'the basic/gang policy variant is immutable after creation; only schedulingPolicy.gang.minCount may be updated'
   return [invalid(paths.policy, null, detail)]
-}
-
-/** What a policy comes to: none is basic, and basic wins over gang. Undefined when it is no policy at all. */
-export function policyOf(policy: unknown): 'basic' | 'gang' | undefined {
-  if (policy === undefined) return 'basic'
-  if (typeof policy !== 'object') return undefined
-  return members(policy)[0] === 'gang' ? 'gang' : 'basic'
 }
 
 /** Whether anything in the blocks was written anew; what has stood there before is not judged by policy again. */

@@ -1,6 +1,5 @@
-import { policyOf } from './job-rules.ts'
+import { gangOf, isGang } from './gang.ts'
 import type { JobView } from './job-view.ts'
-import { gangOf } from './scheduling-rules.ts'
 import type { WrittenBlock } from './scheduling-spelling.ts'
 import { isRecord } from './scheduling-tree.ts'
 
@@ -48,7 +47,7 @@ const dropped = (path: string, gate: string): string =>
   `${path}: silently dropped from the PodGroup if the cluster's feature gate ${gate} is off`
 
 function completionWarnings({ parallelism, completions }: JobView, { model, paths }: WrittenBlock): readonly string[] {
-  if (completions === undefined || policyOf(model.schedulingPolicy) !== 'gang') return []
+  if (completions === undefined || !isGang(model.schedulingPolicy)) return []
   const minCount = gangOf(model.schedulingPolicy)?.minCount
   if (typeof minCount === 'number') {
     if (minCount <= completions) return []

@@ -1,4 +1,5 @@
 import { type FieldError, invalid } from '../field-error.ts'
+import { gangOf } from './gang.ts'
 import { structureErrors } from './scheduling-schemas.ts'
 import type { BlockPaths, WrittenBlock } from './scheduling-spelling.ts'
 import { isRecord, sameTree } from './scheduling-tree.ts'
@@ -61,11 +62,6 @@ function policyChangeErrors(before: WrittenBlock, after: WrittenBlock): readonly
 
 /** The members of a union that are set, in the order of their declaration. */
 export const members = (union: unknown): readonly string[] => (isRecord(union) ? Object.keys(union) : [])
-
-/** The gang of a policy tree. Its minCount is whatever was written. */
-export function gangOf(policy: unknown): { readonly minCount?: unknown } | undefined {
-  return isRecord(policy) && isRecord(policy.gang) ? policy.gang : undefined
-}
 
 const below = (path: string) => (field: string) => (field === '' ? path : `${path}.${field}`)
 

@@ -3,7 +3,7 @@ import { type Needs, needs } from '../../admission/verdict.ts'
 import { NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
 import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
 import type { Allowance } from '../../validation/jobs/job-allow.ts'
-import { isRecord } from '../../validation/jobs/scheduling-tree.ts'
+import { namespaceOf } from '../namespace.ts'
 import type { World } from '../world.ts'
 
 /** The first entry whose selector matches the namespace replaces the general list; nothing is merged. */
@@ -19,10 +19,4 @@ export function allowanceFor(request: AdmissionRequest, world: World): Allowance
     if (entry !== undefined) return { allow: entry.allow, from: `jobs.scheduling.namespaces[${index}].allow` }
   }
   return { allow, from: 'jobs.scheduling.allow' }
-}
-
-function namespaceOf({ namespace, object }: AdmissionRequest): string {
-  const metadata: unknown = object?.metadata
-  const own = isRecord(metadata) && typeof metadata.namespace === 'string' ? metadata.namespace : ''
-  return namespace || own || 'default'
 }

@@ -1,8 +1,7 @@
 import type { Configuration } from '../../config/configuration.ts'
 import { type FieldError, forbidden } from '../../validation/field-error.ts'
-import { policyOf } from '../../validation/jobs/job-rules.ts'
+import { gangOf, gangSize, isGang, isImplicitGang } from '../../validation/jobs/gang.ts'
 import { blockOf, type JobView } from '../../validation/jobs/job-view.ts'
-import { gangOf } from '../../validation/jobs/scheduling-rules.ts'
 
 /**
  * KEP-5547: the parallelism of a gang does not change, up or down, running or suspended. Kubernetes 1.36 had this as an
@@ -34,11 +33,11 @@ function isOwned({ controller: was }: JobView, { controller: is }: JobView): boo
 /** How the Job says that it is a gang; undefined when it is none. */
 function gangIn(job: JobView, indexedIsGang: boolean): string | undefined {
   const block = blockOf(job)
-  if (block !== undefined && policyOf(block.model.schedulingPolicy) === 'gang') {
-    const minCount = gangOf(block.model.schedulingPolicy)?.minCount
-    return `${block.paths.policy}.gang with minCount ${typeof minCount === 'number' ? minCount : job.parallelism}`
+  if (block !== undefined && isGang(block.model.schedulingPolicy)) {
+    const minCount = gangSize(gangOf(block.model.schedulingPolicy), job.parallelism)
+    return `${block.paths.policy}.gang with minCount ${minCount}`
   }
   const explicit = block?.model.schedulingPolicy !== undefined
-  const implicit = indexedIsGang && !explicit && job.indexed && job.parallelism > 1
+  const implicit = indexedIsGang && !explicit && isImplicitGang(job)
   return implicit ? `Indexed with parallelism ${job.parallelism}, jobs.parallelism.implicitGang is indexed` : undefined
 }

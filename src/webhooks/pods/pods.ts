@@ -4,6 +4,7 @@ import { SUSPENDING_PARENT } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { parseGroup } from '../../workload/group.ts'
+import { namespaceOf } from '../namespace.ts'
 import type { Webhook, World } from '../world.ts'
 import { claimErrors, ungatedErrors } from './claims.ts'
 import { annotationOf, isGated, isMarkedManaged, queueOf } from './facts.ts'
@@ -21,7 +22,7 @@ export function reviewPodMutation(request: AdmissionRequest, world: World): Verd
   const malformed = shapeErrors(request.object)
   if (malformed.length > 0) return invalidObject(malformed)
   const pod = request.object as Pod
-  return gatePod(pod, namespaceOf(request, pod), world)
+  return gatePod(pod, namespaceOf(request), world)
 }
 
 /** `/validate/pods`: what a pod may say, how it may change, and who may change what is ours. */
@@ -41,16 +42,11 @@ export const POD_WEBHOOKS: readonly Webhook[] = [
 
 const isPodRequest = (request: AdmissionRequest): boolean => request.kind.kind === 'Pod' && !request.kind.group
 
-/** The namespace of the request is the one that counts: the object's own may still be empty. */
-function namespaceOf(request: AdmissionRequest, pod: Pod): string {
-  return request.namespace || pod.metadata.namespace || 'default'
-}
-
 function reviewCreation(request: AdmissionRequest, world: World): Verdict {
   const malformed = shapeErrors(request.object)
   if (malformed.length > 0) return invalidObject(malformed)
   const pod = request.object as Pod
-  const namespace = namespaceOf(request, pod)
+  const namespace = namespaceOf(request)
   const selected = existingNamespaceSelected(namespace, world)
   if (typeof selected !== 'boolean') return selected
   if (!selected) return allowed('NamespaceNotSelected')
@@ -78,7 +74,7 @@ function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
   if (malformed.length > 0) return invalidObject(malformed)
   const before = request.oldObject as Pod
   const after = request.object as Pod
-  const namespace = namespaceOf(request, after)
+  const namespace = namespaceOf(request)
   const selected = existingNamespaceSelected(namespace, world)
   if (typeof selected !== 'boolean') return selected
   if (!selected) return allowed('NamespaceNotSelected')

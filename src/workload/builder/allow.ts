@@ -1,4 +1,4 @@
-import { type FieldError, forbidden, invalid } from '../../validation/field-error.ts'
+import { type FieldError, forbidden } from '../../validation/field-error.ts'
 import { blockPath, type SchedulingConfig, type WorkloadItem } from './item.ts'
 
 export type PolicyOption = 'basic' | 'gang'
@@ -29,11 +29,4 @@ export function allowErrors(item: WorkloadItem, config: SchedulingConfig, allow:
       .filter(option => disruptionMode[option] !== undefined && !allow.disruptionModes.includes(option))
       .map(option => forbidden(modePath, `the disruptionMode \`${option}\` is not supported by this controller`)),
   ]
-}
-
-/** Pods that are scheduled one by one cannot be disrupted only all together. */
-export function compatibilityErrors(item: WorkloadItem, config: SchedulingConfig): readonly FieldError[] {
-  if (config.policy?.basic === undefined || config.disruptionMode?.all === undefined) return []
-  const path = blockPath(item, item.input?.disruptionMode)
-  return [invalid(path, '', 'the disruptionMode `all` is not supported with the Basic scheduling policy')]
 }

@@ -7,7 +7,7 @@ import type {
   SchedulingConstraints,
 } from '../../validation/jobs/scheduling-model.ts'
 import { type Part, structureErrors } from '../../validation/jobs/scheduling-schemas.ts'
-import type { CompositePolicy } from './item.ts'
+import { type CompositePolicy, countingPods } from './item.ts'
 
 /**
  * The rules that the building blocks carry themselves, wherever they are embedded. `old` is the block before an update:
@@ -36,11 +36,6 @@ export const constraintsErrors: Check<SchedulingConstraints> = (path, constraint
 }
 
 export const claimErrors: Check<GroupResourceClaim> = (path, claim, old) => partErrors('claim', path, claim, old)
-
-const countingPods = ({ basic, gang }: CompositePolicy): PodGroupPolicy => ({
-  basic,
-  gang: gang === undefined ? undefined : { minCount: gang.minGroupCount },
-})
 
 function partErrors(part: Part, path: string, block: object, old: object | undefined): readonly FieldError[] {
   const written = withoutAbsent(block)

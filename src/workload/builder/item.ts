@@ -12,6 +12,12 @@ export interface CompositePolicy {
   readonly gang?: { readonly minGroupCount?: number }
 }
 
+/** The same policy in the words of one for pods: what validates, merges and compiles knows only those. */
+export const countingPods = ({ basic, gang }: CompositePolicy): PodGroupPolicy => ({
+  basic,
+  gang: gang === undefined ? undefined : { minCount: gang.minGroupCount },
+})
+
 /**
  * What a node of the tree asks of the scheduler, whether it groups pods or groups: the intermediate representation of
  * KEP-6089. For a group of groups `policy.gang.minCount` counts groups.

@@ -1,16 +1,11 @@
+import { modeThatCounts, policyThatCounts } from '../../validation/jobs/gang.ts'
 import type {
   DisruptionMode,
   GroupResourceClaim,
   PodGroupPolicy,
   SchedulingConstraints,
 } from '../../validation/jobs/scheduling-model.ts'
-import {
-  type CompositePolicy,
-  isComposite,
-  type SchedulingConfig,
-  type WorkloadInput,
-  type WorkloadItem,
-} from './item.ts'
+import { countingPods, isComposite, type SchedulingConfig, type WorkloadInput, type WorkloadItem } from './item.ts'
 
 /**
  * The configuration that holds for a node: what the user wrote replaces the controller's default block by block, and
@@ -29,19 +24,20 @@ export function resolveConfig(item: WorkloadItem): SchedulingConfig {
 /** What a user asks of a group of pods. An empty block is absent here, so that it does not hide the default. */
 export function groupConfig(input: WorkloadInput): SchedulingConfig {
   return config(
-    policyOf(input.policy?.group),
+    policyThatCounts(input.policy?.group),
     constraintsOf(input.constraints?.group),
-    modeOf(input.disruptionMode?.group),
+    modeThatCounts(input.disruptionMode?.group),
     claimsOf(input.resourceClaims?.group),
   )
 }
 
 /** What a user asks of a group of groups. */
 export function compositeConfig(input: WorkloadInput): SchedulingConfig {
+  const composite = input.policy?.composite
   return config(
-    compositePolicyOf(input.policy?.composite),
+    policyThatCounts(composite && countingPods(composite)),
     constraintsOf(input.constraints?.composite),
-    modeOf(input.disruptionMode?.composite),
+    modeThatCounts(input.disruptionMode?.composite),
     undefined,
   )
 }
@@ -61,27 +57,9 @@ function config(
   }
 }
 
-/** Both members at once are an error that validation reports; until then Basic counts, as upstream. */
-function policyOf(policy: PodGroupPolicy | undefined): PodGroupPolicy | undefined {
-  if (policy?.basic !== undefined) return { basic: {} }
-  return policy?.gang === undefined ? undefined : gangOf(policy.gang.minCount)
-}
-
-function compositePolicyOf(policy: CompositePolicy | undefined): PodGroupPolicy | undefined {
-  if (policy?.basic !== undefined) return { basic: {} }
-  return policy?.gang === undefined ? undefined : gangOf(policy.gang.minGroupCount)
-}
-
-const gangOf = (minCount: number | undefined): PodGroupPolicy => ({ gang: minCount === undefined ? {} : { minCount } })
-
 function constraintsOf(constraints: SchedulingConstraints | undefined): SchedulingConstraints | undefined {
   const topology = constraints?.topology ?? []
   return topology.length === 0 ? undefined : { topology: topology.map(({ key }) => ({ key })) }
-}
-
-function modeOf(mode: DisruptionMode | undefined): DisruptionMode | undefined {
-  if (mode?.single !== undefined) return { single: {} }
-  return mode?.all === undefined ? undefined : { all: {} }
 }
 
 function claimsOf(claims: readonly GroupResourceClaim[] | undefined): readonly GroupResourceClaim[] | undefined {

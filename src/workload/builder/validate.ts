@@ -1,5 +1,6 @@
 import { type FieldError, invalid } from '../../validation/field-error.ts'
-import { type AllowLists, allowErrors, compatibilityErrors } from './allow.ts'
+import { allNeedsGangErrors } from '../../validation/jobs/gang.ts'
+import { type AllowLists, allowErrors } from './allow.ts'
 import { claimErrors, compositePolicyErrors, constraintsErrors, disruptionModeErrors, policyErrors } from './blocks.ts'
 import { blockPath, internalError, isComposite, itemPath, type MaybeItem, type WorkloadItem } from './item.ts'
 import { resolveConfig } from './merge.ts'
@@ -43,7 +44,7 @@ function itemErrors(
   return [
     ...(options.skipBlocks === true ? [] : blockErrors(item, old)),
     ...allowErrors(item, config, options.allow),
-    ...compatibilityErrors(item, config),
+    ...allNeedsGangErrors(config.policy, config.disruptionMode, blockPath(item, item.input?.disruptionMode)),
     ...(item.children ?? []).flatMap(child => itemErrors(child, oldChildren.get(child.name), options)),
   ]
 }

@@ -1,6 +1,6 @@
-import { DEFAULT_CONFIGURATION } from '../../config/configuration.ts'
 import { GROUP_TEMPLATE_NAME } from '../../kube/vocabulary/names.ts'
 import { type FieldError, required } from '../../validation/field-error.ts'
+import { gangSize, isImplicitGang } from '../../validation/jobs/gang.ts'
 import { withPolicyErrors } from '../../validation/jobs/job-allow.ts'
 import { upstreamErrors } from '../../validation/jobs/job-rules.ts'
 import { blockOf, type JobView, viewJob } from '../../validation/jobs/job-view.ts'
@@ -16,6 +16,7 @@ import { jobTemplateName, podGroupName, workloadName } from '../builder/names.ts
 import { controllerReference, type Workload, workloadReference } from '../builder/objects.ts'
 import { parentWorkload } from './parent.ts'
 import {
+  ALL_OF_KUBERNETES,
   groupInput,
   type MapOptions,
   type MapResult,
@@ -29,12 +30,9 @@ import {
 
 const JOB_CONTROLLER = 'kubernetes.io/job-controller'
 
-/** Everything that Kubernetes knows, and the words of the review for what it does not know. */
-export const EVERYTHING = { allow: DEFAULT_CONFIGURATION.jobs.scheduling.allow, from: 'jobs.scheduling.allow' }
-
 /** What the API server says about the block of a Job, or of a template of one, and about keys that it does not know. */
 export function jobErrors(view: JobView): readonly FieldError[] {
-  return withPolicyErrors([...view.numberErrors, ...upstreamErrors(undefined, view, false)], view, EVERYTHING)
+  return withPolicyErrors([...view.numberErrors, ...upstreamErrors(undefined, view, false)], view, ALL_OF_KUBERNETES)
 }
 
 export interface JobItemOptions {
@@ -55,15 +53,16 @@ export function jobItem({ name, parallelism = 1, priorityClassName, block }: Job
     name: jobTemplateName(name),
     defaults,
     ...(block === undefined ? {} : { input: groupInput(block) }),
-    callbacks: [gangOfAtLeastOne(parallelism)],
+    callbacks: [sizedGang(parallelism)],
   }
 }
 
-/** A gang that names no size is all that runs at a time; a Job with a parallelism of 0 waits, but its gang has one. */
-export function gangOfAtLeastOne(size: number): SchedulingCallback {
+/** Gives a gang its size. For a group of groups, what runs at a time is groups. */
+export function sizedGang(atATime: number): SchedulingCallback {
   return config => {
-    if (config.policy?.gang === undefined || config.policy.gang.minCount !== undefined) return config
-    return { ...config, policy: { ...config.policy, gang: { minCount: Math.max(1, size) } } }
+    const gang = config.policy?.gang
+    if (gang === undefined) return config
+    return { ...config, policy: { ...config.policy, gang: { minCount: gangSize(gang, atATime) } } }
   }
 }
 
@@ -130,14 +129,13 @@ function rootJob(item: WorkloadItem, source: Source, options: MapOptions, notes:
 
 /** 1.36 has no block: it makes a gang of an Indexed Job that runs all its pods at once, and nothing of any other. */
 function inferred(job: Fields, source: Source, view: JobView, options: MapOptions): MapResult {
-  const { parallelism, completions, indexed } = view
-  if (!indexed || parallelism <= 1 || completions !== parallelism) {
+  if (!isImplicitGang(view)) {
     return nothing(
       'Kubernetes 1.36 makes a group only of an Indexed Job with a parallelism above 1 and as many completions',
     )
   }
   const { name, defaults } = jobItem({ name: source.name, ...priorityClassOf(podSpecOf(job.spec)) })
-  const item: WorkloadItem = { name, defaults: { ...defaults, policy: { gang: { minCount: parallelism } } } }
+  const item: WorkloadItem = { name, defaults: { ...defaults, policy: { gang: { minCount: view.parallelism } } } }
   return rootJob(item, source, options, [])
 }
 

@@ -3,7 +3,7 @@ import { withStrayErrors } from '../../validation/jobs/job-allow.ts'
 import { creationErrors } from '../../validation/jobs/scheduling-rules.ts'
 import { readBlock, type WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
 import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
-import { EVERYTHING } from './job.ts'
+import { ALL_OF_KUBERNETES } from './source.ts'
 
 /** What a JobSet says itself about scheduling: for the whole, and for its replicated jobs by name. */
 export interface JobSetBlocks {
@@ -96,5 +96,5 @@ function readTargeted(
 
 /** What it says, what it does not know, and how it is written. */
 function blockErrors(block: WrittenBlock): readonly FieldError[] {
-  return [...withStrayErrors(creationErrors(block), block, EVERYTHING), ...block.errors]
+  return [...withStrayErrors(creationErrors(block), block, ALL_OF_KUBERNETES), ...block.errors]
 }

@@ -10,7 +10,7 @@ import type { WorkloadInput, WorkloadItem } from '../builder/item.ts'
 import { podGroupName, workloadName } from '../builder/names.ts'
 import { controllerReference, type SchedulingObject, type Workload, workloadReference } from '../builder/objects.ts'
 import { validateTree } from '../builder/validate.ts'
-import { gangOfAtLeastOne, inWorkload } from './job.ts'
+import { inWorkload, sizedGang } from './job.ts'
 import { readJobSetBlocks } from './jobset-blocks.ts'
 import { type Replicated, readReplicatedJobs } from './replicated.ts'
 import {
@@ -64,7 +64,7 @@ export function jobSetItem(name: string, jobs: readonly Replicated[], policies: 
     name: `${name}-cpgt-0`,
     defaults: { policy: isSequenced ? { basic: {} } : { gang: {} }, ...priority },
     ...(root === undefined ? {} : { input: compositeInput(root) }),
-    callbacks: [gangOfAtLeastOne(jobs.filter(({ pods }) => pods > 0).length)],
+    callbacks: [sizedGang(jobs.filter(({ pods }) => pods > 0).length)],
     children: jobs.map(job => {
       const block = targeted.get(job.name) ?? job.block
       return {
@@ -74,7 +74,7 @@ export function jobSetItem(name: string, jobs: readonly Replicated[], policies: 
           ...(job.priorityClassName === undefined ? {} : { priorityClassName: job.priorityClassName }),
         },
         ...(block === undefined ? {} : { input: groupInput(block) }),
-        callbacks: [gangOfAtLeastOne(job.pods)],
+        callbacks: [sizedGang(job.pods)],
       }
     }),
   }

@@ -1,13 +1,24 @@
 import type { FieldError } from '../../validation/field-error.ts'
+import type { Allowance } from '../../validation/jobs/job-allow.ts'
 import type { SchedulingBlock } from '../../validation/jobs/scheduling-model.ts'
 import type { WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
 import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
+import { ALLOW_ALL } from '../builder/allow.ts'
 import type { WorkloadInput } from '../builder/item.ts'
 import type { SchedulingObject, Workload } from '../builder/objects.ts'
 import type { KubernetesVersion } from '../builder/versions.ts'
 
 /** An object that was never in a cluster has no uid yet, and names are made of it. */
 export const PLACEHOLDER_UID = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * A build shows what a manifest means, whatever a cluster allows: every option that Kubernetes has, and no others. It is
+ * not the default of the configuration, which may become narrower than this.
+ */
+export const ALL_OF_KUBERNETES: Allowance = {
+  allow: { ...ALLOW_ALL, topologyKeys: ['*'], resourceClaims: true },
+  from: 'Kubernetes 1.37',
+}
 
 export interface MapOptions {
   readonly version: KubernetesVersion

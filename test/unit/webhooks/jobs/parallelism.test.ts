@@ -67,7 +67,7 @@ describe('the parallelism of a gang', () => {
   describe('with implicitGang: indexed', () => {
     const world = jobWorld({ parallelism: { implicitGang: 'indexed' } })
 
-    it('is fixed in indexed Jobs with more than one pod and no policy', () => {
+    it('is fixed in indexed Jobs that run all their pods at once, more than one, and have no policy', () => {
       for (const scheduling of [undefined, {}, ZONE]) {
         expect(brief(scaled(scheduling, 8, 3, world))).toEqual(['Forbidden spec.parallelism'])
       }
@@ -77,6 +77,8 @@ describe('the parallelism of a gang', () => {
       expect(scaled(BASIC, 8, 3, world)).toMatchObject({ kind: 'allowed' })
       expect(scaled(undefined, 1, 3, world)).toMatchObject({ kind: 'allowed' })
       expect(scaled(undefined, 8, 3, world, { completionMode: 'NonIndexed' })).toMatchObject({ kind: 'allowed' })
+      expect(scaled(undefined, 8, 3, world, { completions: 16 })).toMatchObject({ kind: 'allowed' })
+      expect(scaled(undefined, 8, 3, world, { completions: undefined })).toMatchObject({ kind: 'allowed' })
     })
   })
 })
