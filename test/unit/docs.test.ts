@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -93,16 +93,16 @@ describe('reasons', () => {
   })
 })
 
-describe('links', () => {
-  const pages = [
-    'README.md',
-    'CHANGELOG.md',
-    'CONTRIBUTING.md',
-    ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-      .filter(file => file.endsWith('.md'))
-      .map(file => join('docs', file)),
-  ]
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.md'))
+    .map(file => join('docs', file)),
+]
 
+describe('links', () => {
   it.each(pages)('of %s lead to files that exist', page => {
     const targets = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target)
     for (const target of targets) {
@@ -110,6 +110,35 @@ describe('links', () => {
     }
   })
 })
+
+describe('paths', () => {
+  /** Records of decisions say how things were; the changelog, too. */
+  const present = pages.filter(page => !page.startsWith('docs/decisions/') && page !== 'CHANGELOG.md')
+
+  it.each(present)('that %s names are there', page => {
+    const named = read(page).matchAll(/`((?:src|test|manifests|examples|bench|scripts)\/[^`\s]*)`/g)
+    expect([...named].map(([, path = '']) => path).filter(path => !existsSync(join(root, path)))).toEqual([])
+  })
+})
+
+describe('docs/keps.md', () => {
+  it('cites tests that exist, in the folder that stands after them', () => {
+    const page = read('docs/keps.md')
+    const cited = [...page.matchAll(/“([^”]+)”(?=[^`|]*`(test\/[^`]+)`)/g)]
+    const missing = cited.filter(([, test = '', folder = '']) => !testsIn(folder).includes(`('${test}'`))
+    expect(missing.map(([, test, folder]) => `${test} in ${folder}`)).toEqual([])
+    expect(cited.length).toBeGreaterThan(20)
+    expect(page.split('“')).toHaveLength(cited.length + 1)
+  })
+})
+
+function testsIn(folder: string): string {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  return files
+    .filter(file => file.endsWith('.test.ts'))
+    .map(file => read(join(folder, file)))
+    .join('\n')
+}
 
 function readdirOrRead(path: string): void {
   if (path.endsWith('/')) readdirSync(path)
