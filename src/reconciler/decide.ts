@@ -8,6 +8,7 @@ import {
   IS_GROUP_WORKLOAD,
   isAdmitted,
   isTrue,
+  notWaiting,
   type QueuedWorkload,
   RESOURCE_IN_USE,
 } from '../workload/queued-workload.ts'
@@ -45,7 +46,8 @@ function decideFor(unit: Unit, now: string): Decision {
   if (isTrue(workload, 'Finished')) return finished(unit, workload)
   const outcome = outcomeOf(unit, workload)
   if (outcome !== undefined) {
-    return { actions: setConditions(workload, [{ type: 'Finished', status: 'True', ...outcome }], now), standings: [] }
+    const change: ConditionChange = { type: 'Finished', status: 'True', ...outcome }
+    return { actions: setConditions(workload, [change], now, notWaiting(workload)), standings: [] }
   }
   const adoption = adopt(unit, workload)
   if (adoption.length > 0) return { actions: adoption, standings: [] }
@@ -160,7 +162,8 @@ function evicted(unit: Unit, workload: QueuedWorkload, now: string): Decision {
     ...withdrawn(workload, 'Admitted', why),
     ...(off ? [] : [{ type: 'Evicted', status: 'False', reason: 'Requeued', message: `waits again; ${why}` } as const]),
   ]
-  return { actions: setConditions(workload, released, now, null), standings: off ? standings : [] }
+  const ended = { admission: null, ...notWaiting(workload) }
+  return { actions: setConditions(workload, released, now, ended), standings: off ? standings : [] }
 }
 
 function withdrawn(

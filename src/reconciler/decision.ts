@@ -1,6 +1,11 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
-import { type ConditionChange, type QueuedWorkload, withConditions } from '../workload/queued-workload.ts'
+import {
+  type ConditionChange,
+  type QueuedWorkload,
+  type WorkloadStatus,
+  withConditions,
+} from '../workload/queued-workload.ts'
 import type { Reason } from '../workload/reasons.ts'
 
 /** Where one pod stands, for its Event, the log and the metrics. */
@@ -25,17 +30,11 @@ export function setConditions(
   workload: QueuedWorkload,
   changes: readonly ConditionChange[],
   now: string,
-  admission?: null,
+  ended: Pick<WorkloadStatus, 'admission' | 'waiting'> = {},
 ): readonly Action[] {
   const conditions = withConditions(workload, changes, now)
   if (conditions === undefined) return []
   const resourceVersion = workload.metadata.resourceVersion ?? ''
-  return [
-    {
-      kind: 'SetStatus',
-      workload: targetOf(workload),
-      resourceVersion,
-      status: { conditions, ...(admission === null && { admission }) },
-    },
-  ]
+  const status = { conditions, ...ended }
+  return [{ kind: 'SetStatus', workload: targetOf(workload), resourceVersion, status }]
 }

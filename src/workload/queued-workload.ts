@@ -25,6 +25,15 @@ export interface WorkloadStatus {
   readonly conditions?: readonly Condition[]
   /** Null takes it away in a merge patch. */
   readonly admission?: Admission | null
+  /** Null takes it away in a merge patch. */
+  readonly waiting?: Waiting | null
+}
+
+/** That a queue has told the Workload to wait. What it waits for, QuotaReserved says. */
+export interface Waiting {
+  readonly queueName: string
+  /** When it was told so first in this queue: the condition's own time stays when the queue changes. */
+  readonly since: string
 }
 
 export interface Admission {
@@ -61,6 +70,11 @@ export function condition(workload: QueuedWorkload, type: WorkloadConditionType)
 
 export function isTrue(workload: QueuedWorkload, type: WorkloadConditionType): boolean {
   return condition(workload, type)?.status === 'True'
+}
+
+/** For the status of a Workload that waits no longer. */
+export function notWaiting({ status }: QueuedWorkload): Pick<WorkloadStatus, 'waiting'> {
+  return status?.waiting ? { waiting: null } : {}
 }
 
 export function podCount(workload: QueuedWorkload): number {

@@ -1,11 +1,12 @@
 import type { Configuration, QueueConfiguration } from '../../config/configuration.ts'
 import { type Action, targetOf } from '../../workload/actions.ts'
 import {
-  type Admission,
   type ConditionChange,
+  notWaiting,
   type PodSetUpdate,
   podCount,
   type QueuedWorkload,
+  type WorkloadStatus,
   withConditions,
 } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
@@ -39,7 +40,7 @@ export class BuiltinEngine {
     const usage = new Map(this.#ledger.usage(queue))
     const actions: Action[] = this.#ledger
       .unreadable(queue)
-      .flatMap(entry => wait(entry, 'InvalidGroup', `its requests cannot be read: ${entry.problem}`, now))
+      .flatMap(entry => refuse(entry, `its requests cannot be read: ${entry.problem}`, now))
     if (queue === '')
       return [
         ...actions,
@@ -82,22 +83,31 @@ function admit({ workload, queue }: Entry, place: PodSetUpdate, now: string): re
     { type: 'Admitted', status: 'True', reason: 'Admitted', message: 'the workload is admitted' },
   ]
   const podSetAssignments = workload.spec.podSets.map(({ name, count }) => ({ name, count, ...place }))
-  return setStatus(workload, changes, now, { clusterQueue: queue, podSetAssignments })
+  const admission = { clusterQueue: queue, podSetAssignments }
+  return setStatus(workload, changes, now, { admission, ...notWaiting(workload) })
 }
 
-function wait(entry: Entry, reason: Reason, message: string, now: string) {
-  return setStatus(entry.workload, [{ type: 'QuotaReserved', status: 'False', reason, message }], now)
+function wait({ workload, queue }: Entry, reason: Reason, message: string, now: string): readonly Action[] {
+  const change: ConditionChange = { type: 'QuotaReserved', status: 'False', reason, message }
+  const told = workload.status?.waiting?.queueName === queue
+  return setStatus(workload, [change], now, told ? {} : { waiting: { queueName: queue, since: now } })
+}
+
+/** It is in nobody's way and waits for nothing. */
+function refuse({ workload }: Entry, message: string, now: string): readonly Action[] {
+  const change: ConditionChange = { type: 'QuotaReserved', status: 'False', reason: 'InvalidGroup', message }
+  return setStatus(workload, [change], now, notWaiting(workload))
 }
 
 function setStatus(
   workload: QueuedWorkload,
   changes: readonly ConditionChange[],
   now: string,
-  admission?: Admission,
+  rest: Pick<WorkloadStatus, 'admission' | 'waiting'>,
 ): readonly Action[] {
   const conditions = withConditions(workload, changes, now)
-  if (conditions === undefined) return []
+  if (conditions === undefined && rest.waiting === undefined) return []
   const resourceVersion = workload.metadata.resourceVersion ?? ''
-  const status = { pods: podCount(workload), conditions, ...(admission && { admission }) }
+  const status = { pods: podCount(workload), ...(conditions && { conditions }), ...rest }
   return [{ kind: 'SetStatus', workload: targetOf(workload), resourceVersion, status }]
 }

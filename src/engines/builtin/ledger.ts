@@ -1,6 +1,5 @@
 import { condition, isTrue, QUEUE_ORDER, type QueuedWorkload } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
-import { isSaidIn } from './messages.ts'
 import { type Amounts, add, subtract, workloadRequests } from './requests.ts'
 
 /** A Workload as its queue sees it. */
@@ -118,8 +117,7 @@ export class Ledger {
 
 /** What was said in another queue does not count in this one. */
 function isTold({ workload, queue }: Entry): boolean {
-  const { reason, message = '' } = condition(workload, 'QuotaReserved') ?? {}
-  return TOLD.has(reason) && isSaidIn(queue, message)
+  return TOLD.has(condition(workload, 'QuotaReserved')?.reason) && workload.status?.waiting?.queueName === queue
 }
 
 /** A template can hold anything: the API server does not check what is inside it. */

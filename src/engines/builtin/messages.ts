@@ -17,12 +17,6 @@ export function behind(first: string, queue: string, before: number): string {
   return `waits in queue ${queue}: when it came, ${were} before it, first of all ${first}`
 }
 
-/** Whether it was said in this queue: the other side of `NO_QUEUE`, `first` and `behind`. */
-export function isSaidIn(queue: string, message: string): boolean {
-  if (queue === '') return message === NO_QUEUE
-  return [`${first(queue)};`, `waits in queue ${queue}:`].some(beginning => message.startsWith(beginning))
-}
-
 /** The first few by name: a message is for people, and the rest can be listed. */
 export function heldBy(before: readonly Keyed[], now: readonly Keyed[]): readonly string[] {
   const total = before.length + now.length

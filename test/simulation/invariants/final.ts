@@ -38,6 +38,7 @@ export function unfinished(server: ModelServer, queues: readonly QueueConfigurat
       ...leftPods(unit),
       ...undecided(unit),
       ...unmoved(unit),
+      ...misplaced(unit),
       ...unlifted(unit),
       ...unended(unit),
       ...untold(unit, server),
@@ -91,6 +92,14 @@ function unmoved({ name, pods, workload }: TrueUnit): readonly string[] {
   const [queue] = queues
   if (queues.size !== 1 || queue === workload.spec.queueName) return []
   return [`unit ${name} asks for queue ${queue} and waits in ${workload.spec.queueName}`]
+}
+
+/** Where a unit waits, its Workload says; one that waits no longer says nothing. */
+function misplaced({ name, workload }: TrueUnit): readonly string[] {
+  if (workload === undefined || isDeleting(workload)) return []
+  const said = workload.status?.waiting?.queueName
+  const queue = waits(workload) ? workload.spec.queueName : undefined
+  return said === queue ? [] : [`the Workload of unit ${name} says that it waits in ${said}, and it waits in ${queue}`]
 }
 
 /** No silent stall: whoever waits has an Event, or its Workload a condition, with one of the reasons. */

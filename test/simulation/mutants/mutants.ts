@@ -252,6 +252,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '        continue\n',
   },
   {
+    name: 'leaves the mark of the wait on what is admitted',
+    from: 'a merge patch takes away only what it names',
+    file: ENGINE,
+    find: '{ admission, ...notWaiting(workload) }',
+    replace: '{ admission }',
+  },
+  {
     name: 'forgets who holds quota after a restart',
     from: 'usage that is remembered and not derived',
     file: LEDGER,

@@ -21,6 +21,11 @@ function inQueue(workload: QueuedWorkload, queueName: string): QueuedWorkload {
   return { ...workload, spec: { ...workload.spec, queueName } }
 }
 
+function told(workload: QueuedWorkload, queueName: string): QueuedWorkload {
+  const condition = { ...holds('QuotaReserved', 'WaitingForAdmission'), status: 'False' as const }
+  return { ...workload, status: { conditions: [condition], waiting: { queueName, since: '2026-11-16T10:00:02Z' } } }
+}
+
 /** `name: Admitted` or `name: reason`, for each status that the engine wants written. */
 function verdicts(actions: readonly Action[]): readonly string[] {
   return actions.map(action => {
@@ -58,14 +63,35 @@ describe('the built-in engine', () => {
 
   it('tells a Workload that comes from another queue anew', () => {
     const engine = new BuiltinEngine([{ name: 'team-b', limits: { pods: 0 } }])
-    const said = (queue: string) => ({
-      ...holds('QuotaReserved', 'WaitingForAdmission', `waits in queue ${queue}: when it came, ...`),
-      status: 'False' as const,
-    })
     engine.observe(inQueue(queued('head', 1), 'team-b'), false)
-    engine.observe(inQueue(queued('moved', 2, '1', [said('team-a')]), 'team-b'), false)
-    engine.observe(inQueue(queued('there', 3, '1', [said('team-b')]), 'team-b'), false)
-    expect(verdicts(engine.decide('team-b', NOW))).toEqual(['head: OverQueueLimits', 'moved: WaitingForAdmission'])
+    engine.observe(inQueue(told(queued('moved', 2), 'team-a'), 'team-b'), false)
+    engine.observe(inQueue(told(queued('there', 3), 'team-b'), 'team-b'), false)
+    const actions = engine.decide('team-b', NOW)
+    expect(verdicts(actions)).toEqual(['head: OverQueueLimits', 'moved: WaitingForAdmission'])
+    expect(actions).toMatchObject(actions.map(() => ({ status: { waiting: { queueName: 'team-b', since: NOW } } })))
+  })
+
+  it('knows from the status where a Workload was told, whatever the words were', () => {
+    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 0 } }])
+    const waiting = told(queued('waiting', 1), 'team-a')
+    const [condition] = waiting.status?.conditions ?? []
+    engine.observe(waiting, false)
+    const [first] = engine.decide('team-a', NOW)
+    if (first?.kind !== 'SetStatus' || condition === undefined) throw new Error('no status')
+    expect(first.status).not.toHaveProperty('waiting')
+    const { message } = first.status.conditions?.[0] ?? condition
+    const elsewhere = { ...waiting, status: { conditions: [{ ...condition, reason: 'OverQueueLimits', message }] } }
+    engine.observe(elsewhere, false)
+    expect(engine.decide('team-a', NOW)).toMatchObject([{ status: { waiting: { queueName: 'team-a', since: NOW } } }])
+  })
+
+  it.each([
+    ['admitted', '1'],
+    ['found to be unreadable', 'a lot'],
+  ])('takes the mark of its wait from a Workload that is %s', (_, cpu) => {
+    const engine = new BuiltinEngine([])
+    engine.observe(told(queued('a', 1, cpu), 'team-a'), false)
+    expect(engine.decide('team-a', NOW)).toMatchObject([{ status: { waiting: null } }])
   })
 
   it('names the first three who hold a queue, and counts the others', () => {

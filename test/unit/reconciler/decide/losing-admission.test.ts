@@ -40,6 +40,13 @@ describe('a Workload that loses its admission', () => {
     expect(kinds(group([member(1)], deleted))).toEqual(['ReleaseWorkload'])
   })
 
+  it('waits nowhere while it is switched off', () => {
+    const waiting = { queueName: 'team-a', since: NOW }
+    const workload = workloadOf(pods)
+    const unit = group(gang(3), off({ ...workload, status: { ...workload.status, waiting } }))
+    expect(decide(unit, NOW).actions).toMatchObject([{ kind: 'SetStatus', status: { waiting: null } }])
+  })
+
   it('waits again when it is active, and writes nothing more while it is not', () => {
     const withdrawn = { ...holds('QuotaReserved', 'Evicted', 'why'), status: 'False' as const }
     const refused = { ...holds('Admitted', 'Evicted', 'why'), status: 'False' as const }

@@ -83,6 +83,14 @@ describe('a single pod', () => {
     expect(action.status.conditions?.[2]).toMatchObject({ type: 'Finished', status: 'True', reason: phase })
   })
 
+  it('ends the wait of its Workload when it ends before its turn has come', () => {
+    const pod = managedPod({ phase: 'Failed' })
+    const workload = workloadOf([pod])
+    const waiting = { queueName: 'team-a', since: NOW }
+    const unit = single(pod, { ...workload, status: { ...workload.status, waiting } })
+    expect(decide(unit, NOW).actions).toMatchObject([{ kind: 'SetStatus', status: { waiting: null } }])
+  })
+
   it('loses its finalizer, and the Workload its own, when the Workload is finished', () => {
     const pod = managedPod({ gates: [], phase: 'Succeeded', nodeName: 'node-1' })
     const workload = workloadOf([pod], [...ADMITTED, holds('Finished', 'Succeeded')])
