@@ -39,6 +39,7 @@ const server = buildServer(
       throw new Error('there is no cluster here')
     },
     ready: () => [],
+    alive: () => [],
     log: createLogger(),
     metrics,
     clock: systemClock,

@@ -117,6 +117,7 @@ async function assemble(parts: Parts): Promise<Running> {
       world: () => services.world,
       lookup: services.lookUp,
       ready: () => services.readiness(),
+      alive: () => services.liveness(),
       log,
       metrics,
       clock: systemClock,
@@ -143,7 +144,15 @@ async function withoutCluster({ flags, config, log, metrics }: Parts): Promise<R
   const store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES })
   const world = localWorld(config)
   const server = buildServer(
-    { webhooks: WEBHOOKS, world: () => world, ready: () => [store.readiness()], log, metrics, clock: systemClock },
+    {
+      webhooks: WEBHOOKS,
+      world: () => world,
+      ready: () => [store.readiness()],
+      alive: () => [],
+      log,
+      metrics,
+      clock: systemClock,
+    },
     { tls: { key: pair.key, cert: pair.certificate } },
   )
   store.attach(server.secure)

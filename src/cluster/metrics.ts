@@ -1,5 +1,7 @@
+import type { CacheObserver } from '../kube/cache/observer.ts'
 import type { ReconcilerMetrics } from '../reconciler/loop.ts'
 import type { Metrics } from '../server/metrics.ts'
+import type { WatchMonitor } from './watch-monitor.ts'
 
 /** The reconciler's port to the metrics registry. */
 export function reconcilerMetrics(metrics: Metrics): ReconcilerMetrics {
@@ -11,5 +13,21 @@ export function reconcilerMetrics(metrics: Metrics): ReconcilerMetrics {
     acted: (action, result) => metrics.actions.inc({ action, result }),
     lifted: seconds => metrics.gateRemoval.observe(seconds),
     waiting: (reason, pods) => metrics.waitingPods.set({ reason }, pods),
+    queue: {
+      depth: keys => metrics.queueDepth.set(keys),
+      add: () => metrics.queueAdds.inc(),
+      retry: () => metrics.queueRetries.inc(),
+      latency: seconds => metrics.queueTime.observe(seconds),
+    },
+  }
+}
+
+export function cacheObserver(metrics: Metrics, monitor: WatchMonitor): CacheObserver {
+  return {
+    started: cache => monitor.watch(cache),
+    stopped: cache => monitor.unwatch(cache),
+    relisted: ({ plural }, reason) => metrics.relists.inc({ resource: plural, reason }),
+    restarted: ({ plural }, reason) => metrics.watchRestarts.inc({ resource: plural, reason }),
+    failed: ({ plural }) => metrics.cacheErrors.inc({ resource: plural }),
   }
 }

@@ -1,3 +1,4 @@
+import type { CacheObserver } from '../kube/cache/observer.ts'
 import type { KubeApi, Resource } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import type { Log } from '../kube/vocabulary/log.ts'
@@ -12,6 +13,7 @@ export interface CacheDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly observer: CacheObserver
 }
 
 /**

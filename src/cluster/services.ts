@@ -26,9 +26,10 @@ import { whoAmI } from './connect.ts'
 import type { CoverageFacts } from './coverage.ts'
 import { CoverageWatch } from './coverage-watch.ts'
 import { giveBackMemory } from './memory.ts'
-import { reconcilerMetrics } from './metrics.ts'
+import { cacheObserver, reconcilerMetrics } from './metrics.ts'
 import { OptionalInformer } from './optional-informer.ts'
 import { OwnerCache } from './owner-cache.ts'
+import { WatchMonitor } from './watch-monitor.ts'
 import { clusterWorld, lookUp } from './world.ts'
 
 export interface ClusterDeps {
@@ -53,6 +54,7 @@ export class ClusterServices {
   readonly #owners: OwnerCache
   readonly #defaultQueues: OptionalInformer<KubeObject>
   readonly #coverage: CoverageWatch
+  readonly #watches: WatchMonitor
   readonly #reconciler: Reconciler
   readonly #elector: Elector
   readonly #events: EventRecorder
@@ -78,7 +80,9 @@ export class ClusterServices {
 
   private constructor(deps: ClusterDeps, api: KubeApi & { close(): Promise<void> }, self: string, pair: ServingPair) {
     const { config, log, metrics } = deps
-    const ports = { api, clock: systemClock, random: Math.random, log }
+    this.#watches = new WatchMonitor({ api, clock: systemClock, log })
+    const observer = cacheObserver(metrics, this.#watches)
+    const ports = { api, clock: systemClock, random: Math.random, log, observer }
     const identity = `${hostname()}_${randomUUID()}`
     this.#deps = deps
     this.#api = api
@@ -144,6 +148,7 @@ export class ClusterServices {
     this.#owners.start()
     this.#defaultQueues.start()
     this.#coverage.start()
+    this.#watches.start()
     this.#elector.start()
     this.#reconciler.start().then(giveBackMemory, error => log.error({ err: error }, 'the reconciler could not start'))
     this.#stopRenewal = startRenewal({
@@ -168,10 +173,16 @@ export class ClusterServices {
     ]
   }
 
+  /** What only a new process would put right. */
+  liveness(): readonly ReadinessCheck[] {
+    return [this.#watches.liveness()]
+  }
+
   /** Writes end before the Lease is given back, so that the next leader never meets ours. */
   async stop(): Promise<void> {
     this.#stopRenewal()
     this.#coverage.stop()
+    this.#watches.stop()
     await this.#reconciler.stop()
     await this.#events.stop()
     await this.#elector.stop()

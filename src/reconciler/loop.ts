@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import type { Configuration } from '../config/configuration.ts'
 import { BuiltinEngine } from '../engines/builtin/engine.ts'
 import { Informer } from '../kube/cache/informer.ts'
-import { WorkQueue } from '../kube/cache/work-queue.ts'
+import type { CacheObserver } from '../kube/cache/observer.ts'
+import { WorkQueue, type WorkQueueMetrics } from '../kube/cache/work-queue.ts'
 import type { EventRecorder } from '../kube/coordination/events.ts'
 import type { KubeApi } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
@@ -34,6 +35,7 @@ export interface ReconcilerDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  readonly observer: CacheObserver
   readonly events: EventRecorder
   readonly lanes: Lanes
   readonly metrics: ReconcilerMetrics
@@ -46,6 +48,7 @@ export interface ReconcilerMetrics {
   acted(action: Action['kind'], result: Result['kind'] | 'error'): void
   lifted(seconds: number): void
   waiting(reason: string, pods: number): void
+  readonly queue: WorkQueueMetrics
 }
 
 /** More workers than writes: a group that waits for its writes must not keep other units from being decided. */
@@ -65,7 +68,7 @@ export class Reconciler {
   #turn = 0
 
   constructor(deps: ReconcilerDeps) {
-    const { api, clock, random, log } = deps
+    const { api, clock, random, log, observer } = deps
     this.#deps = deps
     this.#pods = new Informer<Pod>({
       api,
@@ -77,6 +80,7 @@ export class Reconciler {
       clock,
       random,
       log,
+      observer,
     })
     this.#workloads = new Informer<QueuedWorkload>({
       api,
@@ -86,8 +90,9 @@ export class Reconciler {
       clock,
       random,
       log,
+      observer,
     })
-    this.#queue = new WorkQueue({ clock, random, log })
+    this.#queue = new WorkQueue({ clock, random, log, metrics: deps.metrics.queue })
     this.#engine = new BuiltinEngine(deps.config.queues)
     this.#standings = new Standings(deps.events, deps.metrics)
     this.#writeBack = { pod: pod => this.#pods.offer(pod), workload: workload => this.#workloads.offer(workload) }

@@ -5,6 +5,8 @@ import type { Metrics } from './metrics.ts'
 
 export interface HealthDeps {
   readonly ready: () => readonly ReadinessCheck[]
+  /** What a restart would put right, and nothing else: the kubelet acts on it. */
+  readonly alive: () => readonly ReadinessCheck[]
   readonly metrics: Metrics
 }
 
@@ -17,14 +19,13 @@ export function buildHealthApp(deps: HealthDeps, lifecycle: Lifecycle): FastifyI
     requestTimeout: 10_000,
   })
 
-  app.get('/healthz', (_request, reply) => text(reply, 200, 'ok\n'))
+  app.get('/healthz', (_request, reply) => report(reply, deps.alive()))
 
   app.get('/readyz', (_request, reply) => {
     const draining: readonly ReadinessCheck[] = lifecycle.draining
       ? [{ name: 'shutdown', ok: false, reason: 'draining' }]
       : []
-    const checks = [...draining, ...deps.ready()]
-    return text(reply, checks.every(check => check.ok) ? 200 : 503, checks.map(line).join(''))
+    return report(reply, [...draining, ...deps.ready()])
   })
 
   app.get('/metrics', async (_request, reply) => {
@@ -43,6 +44,8 @@ function line(check: ReadinessCheck): string {
   return `[-]${check.name}: ${check.reason ?? 'not ready'}\n`
 }
 
-function text(reply: FastifyReply, status: number, body: string): FastifyReply {
+function report(reply: FastifyReply, checks: readonly ReadinessCheck[]): FastifyReply {
+  const status = checks.every(check => check.ok) ? 200 : 503
+  const body = checks.length === 0 ? 'ok\n' : checks.map(line).join('')
   return reply.code(status).header('content-type', 'text/plain; charset=utf-8').send(body)
 }

@@ -93,6 +93,24 @@ export function createMetrics(options: { readonly version: string; readonly proc
       labelNames: ['verb', 'resource', 'code'],
       registers,
     }),
+    relists: new Counter({
+      name: 'muster_watch_relists_total',
+      help: 'Times the whole state of a resource was read, by resource and reason; once each at the start.',
+      labelNames: ['resource', 'reason'],
+      registers,
+    }),
+    watchRestarts: new Counter({
+      name: 'muster_watch_restarts_total',
+      help: 'Lists and watches that failed and were tried again, by resource and reason.',
+      labelNames: ['resource', 'reason'],
+      registers,
+    }),
+    cacheErrors: new Counter({
+      name: 'muster_cache_errors_total',
+      help: 'Failures of our own code on what a watch brought, by resource: something has missed a change.',
+      labelNames: ['resource'],
+      registers,
+    }),
     leader: new Gauge({
       name: 'muster_leader_election_master_status',
       help: '1 on the replica that holds the Lease and reconciles, 0 elsewhere.',
@@ -109,6 +127,27 @@ export function createMetrics(options: { readonly version: string; readonly proc
       help: 'Time of one decision with all its writes, by kind of key.',
       labelNames: ['kind'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    queueDepth: new Gauge({
+      name: 'muster_workqueue_depth',
+      help: 'Keys that wait for a worker of the reconciler.',
+      registers,
+    }),
+    queueAdds: new Counter({
+      name: 'muster_workqueue_adds_total',
+      help: 'Keys that were put into the queue of the reconciler.',
+      registers,
+    }),
+    queueRetries: new Counter({
+      name: 'muster_workqueue_retries_total',
+      help: 'Keys that were put back to be tried again later.',
+      registers,
+    }),
+    queueTime: new Histogram({
+      name: 'muster_workqueue_queue_duration_seconds',
+      help: 'How long a key waited before a worker took it.',
+      buckets: [0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 10, 60],
       registers,
     }),
     actions: new Counter({

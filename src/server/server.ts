@@ -10,6 +10,7 @@ import type { ReviewerDeps } from './reviewer.ts'
 export interface ServerDeps extends ReviewerDeps {
   readonly webhooks: readonly Webhook[]
   readonly ready: () => readonly ReadinessCheck[]
+  readonly alive: () => readonly ReadinessCheck[]
 }
 
 export interface MusterServer {

@@ -1,4 +1,5 @@
 import { Informer } from '../kube/cache/informer.ts'
+import type { CacheObserver } from '../kube/cache/observer.ts'
 import type { KubeApi, Resource } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import type { Log } from '../kube/vocabulary/log.ts'
@@ -15,6 +16,7 @@ export interface CaBundleWriterDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly observer: CacheObserver
   readonly store: TlsStore
   /** The installed webhook configuration has changed. */
   readonly onConfiguration?: () => void

@@ -9,6 +9,7 @@ import { FakeApiServer, type Script, send, sendStatus } from '../support/fake-ap
 import { impatientClock } from '../support/impatient-clock.ts'
 import { recordingLog } from '../support/logs.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { nobody } from '../support/observers.ts'
 
 const PATH = '/api/v1/pods'
 const pod = (name: string, labels: Record<string, string> = {}): KubeObject => ({
@@ -23,6 +24,7 @@ function createInformer(options: Partial<InformerOptions<KubeObject>> = {}) {
   const changes: string[] = []
   const relists: string[] = []
   const restarts: string[] = []
+  const failures: string[] = []
   const log = recordingLog()
   const informer = new Informer<KubeObject>({
     api: client,
@@ -30,13 +32,17 @@ function createInformer(options: Partial<InformerOptions<KubeObject>> = {}) {
     clock: impatientClock(100),
     random: () => 0.5,
     log,
-    onRelist: reason => relists.push(reason),
-    onRestart: reason => restarts.push(reason),
+    observer: {
+      ...nobody,
+      relisted: (_resource, reason) => relists.push(reason),
+      restarted: (_resource, reason) => restarts.push(reason),
+      failed: () => failures.push('failed'),
+    },
     ...options,
   })
   informer.subscribe(({ type, object }) => changes.push(`${type} ${object.metadata.uid}`))
   informers.push(informer)
-  return { informer, changes, relists, restarts, log }
+  return { informer, changes, relists, restarts, failures, log }
 }
 
 async function started(options: Partial<InformerOptions<KubeObject>> = {}) {
@@ -187,12 +193,30 @@ describe('the store converges after', () => {
       credentials: { server: server.url, access: async () => ({ headers: {}, tls: {} }) },
       clock,
     })
-    const { informer, restarts } = await started()
+    const { informer, relists, restarts } = await started()
+    server.bookmark()
+    const before = informer.lastProgressAt
+    await eventually('the bookmark is seen', () => informer.lastProgressAt > before)
     server.watches.clear()
     whileAway()
     await clock.advance(91_000)
     await converged(informer)
-    expect(restarts).toEqual(['network error'])
+    expect([relists, restarts]).toEqual([['start'], ['silence']])
+  })
+
+  it('a watch on which nothing ever comes, by a new list', async () => {
+    const clock = new ManualClock()
+    await client.close()
+    client = createKubeClient({
+      credentials: { server: server.url, access: async () => ({ headers: {}, tls: {} }) },
+      clock,
+    })
+    const { informer, relists, restarts } = await started()
+    server.watches.clear()
+    whileAway()
+    await clock.advance(91_000)
+    await converged(informer)
+    expect([relists, restarts]).toEqual([['start', 'silence'], ['silence']])
   })
 
   it.each([
@@ -357,8 +381,7 @@ describe('changes', () => {
   })
 
   it('reach the other subscribers and the store when one subscriber throws', async () => {
-    let errors = 0
-    const { informer, log } = createInformer({ onSubscriberError: () => errors++ })
+    const { informer, log, failures } = createInformer()
     informer.subscribe(() => {
       throw new Error('boom')
     })
@@ -367,7 +390,7 @@ describe('changes', () => {
     informer.start()
     await informer.whenSynced()
     expect(seen).toEqual(['a', 'b', 'c'])
-    expect(errors).toBe(3)
+    expect(failures).toHaveLength(3)
     expect(log.lines).toHaveLength(3)
     unsubscribe()
     server.put(PATH, pod('d'))

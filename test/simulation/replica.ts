@@ -6,6 +6,7 @@ import type { Clock } from '../../src/kube/vocabulary/clock.ts'
 import { SYSTEM_NAMESPACE } from '../../src/kube/vocabulary/names.ts'
 import { Lanes } from '../../src/reconciler/lanes.ts'
 import { Reconciler } from '../../src/reconciler/loop.ts'
+import { nobody } from '../support/observers.ts'
 import type { Agenda, Owner } from './agenda.ts'
 import { Channel } from './channel.ts'
 import type { Dice } from './dice.ts'
@@ -57,7 +58,7 @@ export class Replica implements Owner {
     this.channel = new Channel({ agenda, owner: this, link, server, hub, who, wire: options.wire(this) })
     const clock = replicaClock(agenda, machine, this)
     const random = () => dice.next()
-    const ports = { api: this.channel, clock, random, log }
+    const ports = { api: this.channel, clock, random, log, observer: nobody }
     const lanes = new Lanes()
     this.#events = new EventRecorder({ ...ports, instance: name, turn: call => lanes.run(3, call) })
     this.#elector = new Elector({
@@ -80,6 +81,12 @@ export class Replica implements Owner {
         acted: () => {},
         lifted: seconds => onMetric('lift seconds', seconds),
         waiting: (reason, pods) => onMetric(`pods waiting for ${reason}`, pods),
+        queue: {
+          depth: keys => onMetric('queue depth', keys),
+          add: () => {},
+          retry: () => {},
+          latency: seconds => onMetric('queue seconds', seconds),
+        },
       },
       isLeader: () => this.#elector.isLeader(),
     })

@@ -1,4 +1,4 @@
-import type { Resource, WatchEvent } from '../../src/kube/vocabulary/api.ts'
+import { type Resource, SilenceError, type WatchEvent } from '../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 import type { Agenda, Owner } from './agenda.ts'
 import type { Link } from './link.ts'
@@ -135,7 +135,7 @@ export class Stream implements AsyncIterator<Event> {
         if (this.#ending !== undefined) return
         if (this.#agenda.now >= this.#heardAt + SILENCE_MS) {
           this.#dead = true
-          this.#finish(new Error(`the watch was silent for ${SILENCE_MS / 1000} s: the connection is taken for dead`))
+          this.#finish(new SilenceError(SILENCE_MS))
         } else this.#listenForSilence()
       },
       this.#owner,

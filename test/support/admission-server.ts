@@ -67,6 +67,7 @@ export async function startServer(
       metrics,
       clock: systemClock,
       ready: () => [],
+      alive: () => [],
       ...overrides,
     },
     { tls: { key: pair.key, cert: pair.certificate }, ...options },

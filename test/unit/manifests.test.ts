@@ -128,6 +128,9 @@ describe('the Deployment', () => {
     expect(container.ports.map((port: { containerPort: number }) => port.containerPort)).toEqual([8443, 8080])
     expect(container.startupProbe.httpGet).toEqual({ path: '/healthz', port: 'health' })
     expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'health' })
+    // A watch that returns within the delay of a reflector must not cost the process.
+    const { periodSeconds, failureThreshold } = container.livenessProbe
+    expect(periodSeconds * (failureThreshold - 1)).toBeGreaterThanOrEqual(20)
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'health' })
     expect(pod.terminationGracePeriodSeconds).toBe(60)
   })

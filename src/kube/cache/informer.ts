@@ -2,6 +2,7 @@ import { type KubeApi, type ListOptions, ProtocolError, type Resource } from '..
 import type { Clock, Random } from '../vocabulary/clock.ts'
 import type { Log } from '../vocabulary/log.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
+import type { CacheObserver, ObservedCache } from './observer.ts'
 import { Reflector } from './reflector.ts'
 import { type Change, type IndexFunction, ObjectStore } from './store.ts'
 
@@ -23,18 +24,14 @@ export interface InformerOptions<T extends KubeObject> {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** The whole state is read, and why. */
-  readonly onRelist?: (reason: string) => void
-  /** A list or watch has failed and is tried again, and why. */
-  readonly onRestart?: (reason: string) => void
-  readonly onSubscriberError?: () => void
+  readonly observer: CacheObserver
 }
 
 /**
  * A local copy of one resource that keeps itself equal to what the API server holds, and tells what changes.
  * It recovers from every failure by itself; the only way to end it is `stop`.
  */
-export class Informer<T extends KubeObject> {
+export class Informer<T extends KubeObject> implements ObservedCache {
   readonly #options: InformerOptions<T>
   readonly #store: ObjectStore<T>
   readonly #reflector: Reflector<T>
@@ -47,7 +44,7 @@ export class Informer<T extends KubeObject> {
 
   constructor(options: InformerOptions<T>) {
     this.#options = options
-    const { api, resource, clock, random, log, indexes, onRelist, onRestart } = options
+    const { api, resource, clock, random, log, indexes, observer } = options
     const filtered = options.labelSelector !== undefined || options.fieldSelector !== undefined
     this.#store = new ObjectStore<T>({
       ...(indexes && { indexes }),
@@ -69,21 +66,28 @@ export class Informer<T extends KubeObject> {
         this.#lastProgressAt = clock.monotonic()
       },
       onSynced: () => this.#settleWaiting(),
-      ...(onRelist && { onRelist }),
-      ...(onRestart && { onRestart }),
+      onRelist: reason => observer.relisted(resource, reason),
+      onRestart: reason => observer.restarted(resource, reason),
     })
   }
 
   start(): void {
     if (this.#stopping.signal.aborted) throw new Error('informer: it cannot start again after stop')
-    this.#running ??= this.#reflector.run(this.#stopping.signal)
+    if (this.#running !== undefined) return
+    this.#options.observer.started(this)
+    this.#running = this.#reflector.run(this.#stopping.signal)
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
+    this.#options.observer.stopped(this)
     for (const waiter of this.#waiting) waiter.reject(stoppedTooEarly())
     this.#waiting.clear()
     await this.#running
+  }
+
+  get resource(): Resource {
+    return this.#options.resource
   }
 
   get synced(): boolean {
@@ -107,7 +111,7 @@ export class Informer<T extends KubeObject> {
     await new Promise<void>((resolve, reject) => this.#waiting.add({ resolve, reject }))
   }
 
-  /** Monotonic time of the last page, event or bookmark: what a liveness check should look at. */
+  /** Whatever the server said counts, also a refusal: what is silent has lost its server. */
   get lastProgressAt(): number {
     return this.#lastProgressAt
   }
@@ -170,7 +174,7 @@ export class Informer<T extends KubeObject> {
 
   /** The code of others, run here, must never end the informer or the process. */
   #isolate(error: unknown, message: string): void {
-    this.#options.onSubscriberError?.()
+    this.#options.observer.failed(this.#options.resource)
     this.#options.log.error({ err: error, resource: this.#options.resource.plural }, message)
   }
 

@@ -5,7 +5,7 @@ import {
   type ObjectList,
   ProtocolError,
   type Resource,
-  type Status,
+  SilenceError,
   type WatchEvent,
   type WatchOptions,
 } from '../vocabulary/api.ts'
@@ -15,6 +15,7 @@ import type { Log } from '../vocabulary/log.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
 import { compareVersions } from '../vocabulary/versions.ts'
 import { keyOf, type ObjectStore } from './store.ts'
+import { isRefusal, reasonOf, StreamError, streamError } from './watch-errors.ts'
 
 export interface ReflectorOptions<T extends KubeObject> {
   readonly api: KubeApi
@@ -26,22 +27,18 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** The server has spoken: a page, an event, a bookmark, a refusal, the orderly end of a watch. */
   readonly onProgress: () => void
   readonly onSynced: () => void
-  readonly onRelist?: (reason: string) => void
-  readonly onRestart?: (reason: string) => void
+  readonly onRelist: (reason: string) => void
+  readonly onRestart: (reason: string) => void
 }
 
 const PAGE = 500
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
-/** Answers that mean "not in this way": the server has no streaming lists, or does not let us use them. */
-const STREAMING_REFUSED: ReadonlySet<number> = new Set([400, 403, 404, 405, 415, 422])
 const FRUITLESS_LIMIT = 3
 const SHORT_WATCH_MS = 1_000
 const FIRST_DELAY_MS = 800
-
-/** An ERROR event inside a stream whose HTTP status was 200. */
-class StreamError extends ApiError {}
 
 /** Fills a store by list and watch, for ever: resumes where it can, reads everything again where it must. */
 export class Reflector<T extends KubeObject> {
@@ -51,6 +48,8 @@ export class Reflector<T extends KubeObject> {
   #streamFailures = 0
   #fruitless = 0
   #expired = false
+  /** The watch has brought something beyond the state it began with. */
+  #heard = false
   /** Where the watch goes on. `undefined`: the whole state must be read first. */
   #resumeFrom: string | undefined
   #relistReason = 'start'
@@ -96,7 +95,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #synchronise(signal: AbortSignal): Promise<number> {
-    this.#options.onRelist?.(this.#relistReason)
+    this.#options.onRelist(this.#relistReason)
     this.#options.store.beginReplace()
     if (this.#streaming && this.#streamFailures < FRUITLESS_LIMIT) {
       try {
@@ -154,6 +153,7 @@ export class Reflector<T extends KubeObject> {
     const options: WatchOptions = { ...query, ...part, allowWatchBookmarks: true, timeoutSeconds }
     let pending = initial
     let events = 0
+    this.#heard = false
     for await (const event of api.watch<T>(resource, options, signal)) {
       if (signal.aborted) return 0
       onProgress()
@@ -167,6 +167,7 @@ export class Reflector<T extends KubeObject> {
       } else this.#stage(event, pending)
     }
     if (signal.aborted) return 0
+    onProgress()
     if (pending) throw new ProtocolError('the streaming list ended before it was complete')
     return this.#ended(events, clock.monotonic() - startedAt)
   }
@@ -181,6 +182,7 @@ export class Reflector<T extends KubeObject> {
     const { store, prepare } = this.#options
     this.#fruitless = 0
     this.#expired = false
+    this.#heard = true
     if (event.type === 'BOOKMARK') {
       const version = event.object?.metadata?.resourceVersion
       if (version && compareVersions(version, store.version) < 0) {
@@ -214,16 +216,18 @@ export class Reflector<T extends KubeObject> {
   #ended(events: number, lifetimeMs: number): number {
     if (lifetimeMs >= SHORT_WATCH_MS) return 0
     if (events > 0) return FIRST_DELAY_MS
-    this.#options.onRestart?.('short watch')
+    this.#options.onRestart('short watch')
     this.#countFruitless()
     return this.#backoff.next()
   }
 
   #failed(error: unknown): number {
-    this.#options.onRestart?.(reasonOf(error))
+    this.#options.onRestart(reasonOf(error))
+    if (error instanceof ApiError) this.#options.onProgress()
     if (error instanceof ProtocolError) this.#forget('protocol error')
     else if (error instanceof ApiError && error.status === 410) this.#expire()
     else if (error instanceof StreamError) this.#countFruitless()
+    else if (error instanceof SilenceError) this.#fellSilent()
     return this.#backoff.next(error instanceof ApiError ? error.retryAfterSeconds : undefined)
   }
 
@@ -232,6 +236,16 @@ export class Reflector<T extends KubeObject> {
     if (!this.#expired) this.#backoff.reset()
     this.#expired = true
     this.#forget('expired')
+  }
+
+  /**
+   * A connection that has died is taken up where it was. But an API server that has seen no event of a kind since it
+   * started sends no bookmarks for it either (cacher.go, dispatchEvents), so a watch on which nothing ever came may
+   * be in good health: reading everything again tells the two apart, and that nothing was missed.
+   */
+  #fellSilent(): void {
+    this.#backoff.reset()
+    if (!this.#heard) this.#forget('silence')
   }
 
   #countFruitless(): void {
@@ -243,21 +257,4 @@ export class Reflector<T extends KubeObject> {
     this.#resumeFrom = undefined
     this.#relistReason = reason
   }
-}
-
-function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && !(error instanceof StreamError) && STREAMING_REFUSED.has(error.status)
-}
-
-function streamError(status: Status | undefined): ApiError {
-  const reason = status?.reason ?? 'Unknown'
-  const gone = status?.code === 410 || reason === 'Expired' || reason === 'Gone'
-  const message = status?.message ?? 'the watch reported an error without a message'
-  return new StreamError(gone ? 410 : (status?.code ?? 500), reason, message, status?.details?.retryAfterSeconds)
-}
-
-/** A short word for a metric label: bounded in number, unlike messages. */
-function reasonOf(error: unknown): string {
-  if (error instanceof ApiError) return `http ${error.status}`
-  return error instanceof ProtocolError ? 'protocol error' : 'network error'
 }

@@ -7,12 +7,11 @@ export type Attempt = 'done' | 'retry'
 export type Handler = (key: string) => Promise<Attempt>
 
 export interface WorkQueueMetrics {
-  readonly depth?: (keys: number) => void
-  readonly add?: () => void
-  readonly retry?: () => void
+  depth(keys: number): void
+  add(): void
+  retry(): void
   /** How long a key waited before a worker took it. */
-  readonly latency?: (seconds: number) => void
-  readonly work?: (seconds: number) => void
+  latency(seconds: number): void
 }
 
 export interface WorkQueueOptions {
@@ -63,7 +62,7 @@ export class WorkQueue {
 
   add(key: string): void {
     if (this.#stopping || this.#dirty.has(key)) return
-    this.#options.metrics?.add?.()
+    this.#options.metrics?.add()
     this.#dirty.set(key, this.#options.clock.monotonic())
     if (!this.#processing.has(key)) this.#enqueue(key)
   }
@@ -121,7 +120,7 @@ export class WorkQueue {
     this.#head = 0
     this.#dirty.clear()
     this.#failures.clear()
-    this.#options.metrics?.depth?.(0)
+    this.#options.metrics?.depth(0)
   }
 
   #isIdle(): boolean {
@@ -130,7 +129,7 @@ export class WorkQueue {
 
   #enqueue(key: string): void {
     this.#queue.push(key)
-    this.#options.metrics?.depth?.(this.depth)
+    this.#options.metrics?.depth(this.depth)
     this.#pump()
   }
 
@@ -143,7 +142,7 @@ export class WorkQueue {
       this.#queue.splice(0, this.#head)
       this.#head = 0
     }
-    this.#options.metrics?.depth?.(this.depth)
+    this.#options.metrics?.depth(this.depth)
     return key
   }
 
@@ -153,7 +152,7 @@ export class WorkQueue {
       const key = this.#dequeue()
       if (key === undefined) return
       const { clock, metrics } = this.#options
-      metrics?.latency?.((clock.monotonic() - (this.#dirty.get(key) ?? clock.monotonic())) / 1000)
+      metrics?.latency((clock.monotonic() - (this.#dirty.get(key) ?? clock.monotonic())) / 1000)
       this.#dirty.delete(key)
       this.#processing.add(key)
       void this.#work(key, handler)
@@ -161,8 +160,7 @@ export class WorkQueue {
   }
 
   async #work(key: string, handler: Handler): Promise<void> {
-    const { clock, metrics, log } = this.#options
-    const startedAt = clock.monotonic()
+    const { log } = this.#options
     try {
       // Whoever adds a key must not find its handler running before `add` has returned.
       await Promise.resolve()
@@ -172,7 +170,6 @@ export class WorkQueue {
       const delayMs = this.#retryLater(key, error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0)
       log.error({ err: error, key, failures: this.failures(key), retryInMs: Math.round(delayMs) }, 'handler failed')
     }
-    metrics?.work?.((clock.monotonic() - startedAt) / 1000)
     this.#processing.delete(key)
     if (this.#dirty.has(key) && !this.#discarding) this.#enqueue(key)
     this.#pump()
@@ -185,7 +182,7 @@ export class WorkQueue {
     if (this.#stopping) return 0
     const failures = this.failures(key)
     this.#failures.set(key, failures + 1)
-    this.#options.metrics?.retry?.()
+    this.#options.metrics?.retry()
     const backoffMs = this.#baseDelayMs * 2 ** Math.min(failures, 30)
     const wantedMs = Math.max(backoffMs, retryAfterSeconds * 1000) * (1 + 0.1 * this.#options.random())
     const delayMs = Math.min(wantedMs, this.#maxDelayMs)

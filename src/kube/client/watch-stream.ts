@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ProtocolError, type WatchEvent } from '../vocabulary/api.ts'
+import { ProtocolError, SilenceError, type WatchEvent } from '../vocabulary/api.ts'
 import type { Clock } from '../vocabulary/clock.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
 
@@ -51,9 +51,7 @@ async function nextWithin(
   clock: Clock,
   silenceMs: number,
 ): Promise<Buffer | undefined> {
-  const cancel = clock.after(silenceMs, () => {
-    response.destroy(new Error(`the watch was silent for ${silenceMs / 1000} s: the connection is taken for dead`))
-  })
+  const cancel = clock.after(silenceMs, () => response.destroy(new SilenceError(silenceMs)))
   try {
     const { value, done } = await chunks.next()
     return done ? undefined : value

@@ -105,3 +105,11 @@ export class ProtocolError extends Error {
     this.name = 'ProtocolError'
   }
 }
+
+/** A watch on which nothing came, not even a bookmark, for longer than a living server keeps quiet. */
+export class SilenceError extends Error {
+  constructor(silenceMs: number) {
+    super(`the watch was silent for ${silenceMs / 1000} s: the connection is taken for dead`)
+    this.name = 'SilenceError'
+  }
+}
