@@ -59,7 +59,7 @@ export function allowErrors(block: WrittenBlock, { allow, from }: Allowance): re
 }
 
 /** A Job without a policy is a basic one. A Job without a block is none of this and is never asked. */
-function absentPolicyErrors(block: WrittenBlock, { allow, from }: Allowance): readonly FieldError[] {
+export function absentPolicyErrors(block: WrittenBlock, { allow, from }: Allowance): readonly FieldError[] {
   const isAbsent = block.model.schedulingPolicy === undefined && block.errors.length === 0
   if (!isAbsent || allow.policies.includes('basic')) return []
   const what = 'a block without a policy means `basic`, which'

@@ -56,6 +56,8 @@ export function viewJob(template: unknown, prefix: string, name: string): JobVie
 export const isBlock = (found: WrittenBlock | FieldError | undefined): found is WrittenBlock =>
   found !== undefined && 'model' in found
 
+export const hasBlock = (job: JobView | undefined): boolean => job?.field !== undefined || job?.annotation !== undefined
+
 /** The block that counts. With two of them the review fails anyway. */
 export const blockOf = ({ field, annotation }: JobView): WrittenBlock | undefined =>
   field ?? (isBlock(annotation) ? annotation : undefined)
@@ -71,6 +73,12 @@ export function writingErrors(job: JobView): readonly FieldError[] {
     errors.push(forbidden(annotationPath(job), detail))
   }
   return errors
+}
+
+/** The spec of the pods that a Job makes, wherever it is missing an empty one. */
+export function podSpecOf(jobSpec: unknown): Fields {
+  const template = isRecord(jobSpec) && isRecord(jobSpec.template) ? jobSpec.template : {}
+  return isRecord(template.spec) ? template.spec : {}
 }
 
 function readAnnotation(text: unknown, path: string): WrittenBlock | FieldError {

@@ -4,7 +4,14 @@ import { SCHEDULING } from '../../kube/vocabulary/names.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { withPolicyErrors } from '../../validation/jobs/job-allow.ts'
 import { blocksChanged, upstreamErrors } from '../../validation/jobs/job-rules.ts'
-import { annotationPath, blockOf, type JobView, viewJob, writingErrors } from '../../validation/jobs/job-view.ts'
+import {
+  annotationPath,
+  blockOf,
+  hasBlock,
+  type JobView,
+  viewJob,
+  writingErrors,
+} from '../../validation/jobs/job-view.ts'
 import { cronJobWarnings, jobWarnings } from '../../validation/jobs/job-warnings.ts'
 import { isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import type { Webhook, World } from '../world.ts'
@@ -90,8 +97,6 @@ function rootIsJudged({ controller }: JobView): boolean {
     (kind === 'JobSet' && apiVersion.startsWith('jobset.x-k8s.io/'))
   )
 }
-
-const hasBlock = (job: JobView | undefined): boolean => job?.field !== undefined || job?.annotation !== undefined
 
 const isMalformed = (view: JobView | readonly FieldError[] | undefined): view is readonly FieldError[] =>
   Array.isArray(view)

@@ -1,4 +1,5 @@
 import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
+import { podGroupName } from './names.ts'
 import {
   type CompositePodGroup,
   type CompositePodGroupTemplate,
@@ -8,9 +9,10 @@ import {
   SCHEDULING_ALPHA,
   SCHEDULING_BETA,
   type Workload,
+  type WorkloadSpec,
 } from './objects.ts'
 
-export interface GroupOptions {
+interface GroupOptions {
   readonly name: string
   readonly owners?: readonly OwnerReference[]
   /** The group of groups that this one belongs to. */
@@ -78,6 +80,26 @@ function reference(workload: Workload, templateName: string, parent: string | un
     ...(parent === undefined ? {} : { parentCompositePodGroupName: parent }),
     workloadRef: { workloadName: workload.metadata.name, templateName },
   }
+}
+
+/** A group from each template of a Workload, parents before their children, for a root that keeps all groups itself. */
+export function groupsOf(
+  workload: Workload,
+  owners: readonly OwnerReference[],
+): readonly (PodGroup | CompositePodGroup)[] {
+  const optionsOf = (template: { readonly name: string }, parent?: string): GroupOptions => ({
+    name: podGroupName(workload.metadata.name, template.name),
+    owners,
+    ...(parent === undefined ? {} : { parent }),
+  })
+  const below = (templates: WorkloadSpec, parent?: string): readonly (PodGroup | CompositePodGroup)[] => [
+    ...(templates.podGroupTemplates ?? []).map(each => podGroupFrom(workload, each, optionsOf(each, parent))),
+    ...(templates.compositePodGroupTemplates ?? []).flatMap(each => {
+      const options = optionsOf(each, parent)
+      return [compositePodGroupFrom(workload, each, options), ...below(each, options.name)]
+    }),
+  ]
+  return below(workload.spec)
 }
 
 /** Every group of groups of a Workload, parents before their children. */

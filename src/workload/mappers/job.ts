@@ -1,16 +1,17 @@
 import { GROUP_TEMPLATE_NAME } from '../../kube/vocabulary/names.ts'
+import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, required } from '../../validation/field-error.ts'
 import { gangSize, isImplicitGang } from '../../validation/jobs/gang.ts'
 import { withPolicyErrors } from '../../validation/jobs/job-allow.ts'
 import { upstreamErrors } from '../../validation/jobs/job-rules.ts'
-import { blockOf, type JobView, viewJob } from '../../validation/jobs/job-view.ts'
+import { blockOf, type JobView, podSpecOf, viewJob } from '../../validation/jobs/job-view.ts'
 import { jobWarnings } from '../../validation/jobs/job-warnings.ts'
 import type { WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
 import type { Fields } from '../../validation/jobs/scheduling-tree.ts'
 import { isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import { buildWorkload } from '../builder/build.ts'
 import { workloadErrors } from '../builder/check.ts'
-import { podGroupFrom } from '../builder/groups.ts'
+import { groupsOf, podGroupFrom } from '../builder/groups.ts'
 import type { SchedulingCallback, SchedulingConfig, WorkloadItem } from '../builder/item.ts'
 import { jobTemplateName, podGroupName, workloadName } from '../builder/names.ts'
 import { controllerReference, type Workload, workloadReference } from '../builder/objects.ts'
@@ -22,7 +23,6 @@ import {
   type MapResult,
   nothing,
   PLACEHOLDER_UID,
-  podSpecOf,
   priorityClassOf,
   type Source,
   sourceOf,
@@ -30,12 +30,12 @@ import {
 
 const JOB_CONTROLLER = 'kubernetes.io/job-controller'
 
-/** What the API server says about the block of a Job, or of a template of one, and about keys that it does not know. */
-export function jobErrors(view: JobView): readonly FieldError[] {
+/** What the API server says about the block of a Job, and about keys that it does not know. */
+function jobErrors(view: JobView): readonly FieldError[] {
   return withPolicyErrors([...view.numberErrors, ...upstreamErrors(undefined, view, false)], view, ALL_OF_KUBERNETES)
 }
 
-export interface JobItemOptions {
+interface JobItemOptions {
   readonly name: string
   /** Pods at a time; none is one. */
   readonly parallelism?: number
@@ -44,7 +44,7 @@ export interface JobItemOptions {
 }
 
 /** The tree of a Job, one group of pods: Basic unless its block says otherwise. */
-export function jobItem({ name, parallelism = 1, priorityClassName, block }: JobItemOptions): WorkloadItem {
+function jobItem({ name, parallelism = 1, priorityClassName, block }: JobItemOptions): WorkloadItem {
   const defaults: SchedulingConfig = {
     policy: { basic: {} },
     ...(priorityClassName === undefined ? {} : { priorityClassName }),
@@ -66,10 +66,10 @@ export function sizedGang(atATime: number): SchedulingCallback {
   }
 }
 
-export type Management = { readonly mode: 'both' | 'podGroup' } | { readonly mode: 'none'; readonly why: string }
+type Management = { readonly mode: 'both' | 'podGroup' } | { readonly mode: 'none'; readonly why: string }
 
 /** Which objects the Job controller of 1.37 makes for a Job, decided in its order. */
-export function managementOf(job: Fields, { controller, annotations }: Source): Management {
+function managementOf(job: Fields, { controller, annotations }: Source): Management {
   const { managedBy } = isRecord(job.spec) ? job.spec : {}
   if (typeof managedBy === 'string' && managedBy !== JOB_CONTROLLER) {
     return { mode: 'none', why: `the Job is left to ${managedBy} (spec.managedBy)` }
@@ -102,7 +102,7 @@ export function mapJob(job: Fields, options: MapOptions): MapResult {
     ...priorityClassOf(podSpecOf(job.spec)),
     block: blockOf(view),
   })
-  return rootJob(item, source, options, notesFor(view, options))
+  return objectsOf(item, ownerOf(source), source, options, notesFor(view, options))
 }
 
 function notesFor(view: JobView, { version }: MapOptions): readonly string[] {
@@ -112,19 +112,22 @@ function notesFor(view: JobView, { version }: MapOptions): readonly string[] {
   return ['the Job controller of Kubernetes 1.36 does not read the block; this is what the block means there']
 }
 
-function rootJob(item: WorkloadItem, source: Source, options: MapOptions, notes: readonly string[]): MapResult {
-  const owner = ownerOf(source)
+/** The objects of a tree: its Workload, and a group from each template of that. */
+export function objectsOf(
+  item: WorkloadItem,
+  owner: OwnerReference,
+  source: Source,
+  options: MapOptions,
+  notes: readonly string[],
+): MapResult {
   const identity = { name: workloadName(source.name, source.uid), namespace: source.namespace, owner }
   const built = buildWorkload(item, identity)
   if ('errors' in built) return built
   const workload = built.ok
   const errors = workloadErrors(workload)
   if (errors.length > 0) return { errors: inWorkload(errors, workload) }
-  const template = workload.spec.podGroupTemplates?.[0]
-  const name = podGroupName(workload.metadata.name, item.name)
   const owners = [owner, workloadReference(workload, options.workloadUid ?? PLACEHOLDER_UID)]
-  const groups = template === undefined ? [] : [podGroupFrom(workload, template, { name, owners })]
-  return { objects: [workload, ...groups], notes: [...source.notes, ...notes] }
+  return { objects: [workload, ...groupsOf(workload, owners)], notes: [...source.notes, ...notes] }
 }
 
 /** 1.36 has no block: it makes a gang of an Indexed Job that runs all its pods at once, and nothing of any other. */
@@ -136,7 +139,7 @@ function inferred(job: Fields, source: Source, view: JobView, options: MapOption
   }
   const { name, defaults } = jobItem({ name: source.name, ...priorityClassOf(podSpecOf(job.spec)) })
   const item: WorkloadItem = { name, defaults: { ...defaults, policy: { gang: { minCount: view.parallelism } } } }
-  return rootJob(item, source, options, [])
+  return objectsOf(item, ownerOf(source), source, options, [])
 }
 
 /** The parent has written the Workload; the Job's own block plays no part. */
@@ -151,7 +154,7 @@ function delegated(source: Source, { workloads = [] }: MapOptions): MapResult {
 const ownerOf = ({ name, uid }: Source) => controllerReference('batch/v1', 'Job', name, uid)
 
 /** Errors in an object that the user has never seen say which one they are about. */
-export function inWorkload(errors: readonly FieldError[], workload: Workload): readonly FieldError[] {
+function inWorkload(errors: readonly FieldError[], workload: Workload): readonly FieldError[] {
   const where = `in the Workload ${workload.metadata.name} that this compiles to, so its pods would never start`
   return errors.map(error => ({ ...error, detail: error.detail === '' ? where : `${error.detail} (${where})` }))
 }

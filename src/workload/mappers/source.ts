@@ -68,12 +68,6 @@ export function sourceOf(object: Fields, { uid: fallback }: MapOptions): Source 
   }
 }
 
-/** The spec of the pods that a template makes, wherever it is missing an empty one. */
-export function podSpecOf(jobSpec: unknown): Fields {
-  const template = isRecord(jobSpec) && isRecord(jobSpec.template) ? jobSpec.template : {}
-  return isRecord(template.spec) ? template.spec : {}
-}
-
 export function priorityClassOf({ priorityClassName }: Fields): { readonly priorityClassName?: string } {
   return typeof priorityClassName === 'string' && priorityClassName !== '' ? { priorityClassName } : {}
 }

@@ -84,21 +84,23 @@ describe('a JobSet', () => {
   }
   const CHILD = 'spec.replicatedJobs[1].template.spec.scheduling'
 
-  it('may say how its pods are scheduled in its own block, or in its templates', () => {
-    expect(review(jobSet([undefined, undefined]))).toMatchObject({ kind: 'allowed' })
-    expect(
-      review(jobSet([undefined, undefined], { scheduling: { policy: { gang: { minGroupCount: 2 } } } })),
-    ).toMatchObject({
-      kind: 'allowed',
-    })
-    expect(review(jobSet([gang(), { policy: { gang: {} } }]))).toMatchObject({ kind: 'allowed' })
+  const target = { targetReplicatedJob: 'role-1' }
+
+  it.each([
+    ['nowhere', jobSet([undefined, undefined])],
+    ['as a whole', jobSet([undefined, undefined], { scheduling: { policy: { gang: { minGroupCount: 2 } } } })],
+    ['in its templates', jobSet([gang(), { policy: { gang: {} } }])],
+    ['as a whole and in its templates', jobSet([undefined, gang()], { scheduling: { policy: { basic: {} } } })],
+    ['as a whole and by name', jobSet([undefined, undefined], { scheduling: { replicatedJobPolicies: [target] } })],
+    ['by name, and in the template of another job', jobSet([gang(), undefined], { replicatedJobPolicies: [target] })],
+  ])('may say how its pods are scheduled: %s', (_where, object) => {
+    expect(review(object)).toMatchObject({ kind: 'allowed', warnings: [] })
   })
 
   it.each([
-    ['spec.scheduling', { scheduling: {} }],
-    ['spec.scheduling', { scheduling: { replicatedJobPolicies: [{ targetReplicatedJob: 'role-1' }] } }],
-    ['spec.replicatedJobPolicies[0]', { replicatedJobPolicies: [{ targetReplicatedJob: 'role-1' }] }],
-  ])('may not say it in %s and in a template', (path, spec) => {
+    ['spec.scheduling.replicatedJobPolicies[0]', { scheduling: { replicatedJobPolicies: [target] } }],
+    ['spec.replicatedJobPolicies[0]', { replicatedJobPolicies: [target] }],
+  ])('may not say it of one replicated job in %s and in its template', (path, spec) => {
     const verdict = review(jobSet([undefined, {}], spec))
     expect(verdict).toMatchObject({ kind: 'denied', code: 403 })
     expect(errorsOf(verdict)).toMatchObject([{ field: CHILD, type: 'Forbidden' }])
@@ -107,12 +109,26 @@ describe('a JobSet', () => {
   })
 
   it('that has said it twice before can still be updated, but not say it once more', () => {
-    const was = jobSet([undefined, {}], { scheduling: {} })
-    expect(review(jobSet([undefined, {}], { scheduling: {}, suspend: true }), was)).toMatchObject({ kind: 'allowed' })
-    expect(brief(review(jobSet([{}, {}], { scheduling: {} }), was))).toEqual([
+    const once = { scheduling: { replicatedJobPolicies: [target] } }
+    const twice = { scheduling: { replicatedJobPolicies: [target, { targetReplicatedJob: 'role-0' }] } }
+    const was = jobSet([undefined, {}], once)
+    expect(review(jobSet([undefined, {}], { ...once, suspend: true }), was)).toMatchObject({ kind: 'allowed' })
+    expect(review(jobSet([undefined, gang()], once), was)).toMatchObject({ kind: 'allowed' })
+    expect(brief(review(jobSet([{}, {}], twice), was))).toEqual([
       'Forbidden spec.replicatedJobs[0].template.spec.scheduling',
     ])
     expect(brief(review(was, jobSet([undefined, {}])))).toEqual([`Forbidden ${CHILD}`])
+  })
+
+  it('is not judged again for what it has said before, on any level', () => {
+    const scheduling = { later: {}, policy: { gang: { minGroupCount: 9 } } }
+    const was = jobSet([undefined, gang(9)], { scheduling })
+    expect(brief(review(was))).not.toEqual([])
+    expect(review(jobSet([undefined, gang(9)], { scheduling, suspend: true }), was)).toMatchObject({ kind: 'allowed' })
+    expect(review(jobSet([gang(), gang(9)], { scheduling }), was)).toMatchObject({ kind: 'allowed' })
+    expect(brief(review(jobSet([gang(9), gang(9)], { scheduling }), was))).toEqual([
+      'Invalid spec.replicatedJobs[0].template.spec.scheduling.schedulingPolicy.gang.minCount',
+    ])
   })
 
   it('has its templates judged as the Jobs they will be', () => {
@@ -129,14 +145,15 @@ describe('a JobSet', () => {
     ])
     const targeted = [{ targetReplicatedJob: 'role-1', constraints: { topology: [{ level: 'rack' }] } }]
     const scheduling = { policy: { gang: { minGroupCount: 2 } }, replicatedJobPolicies: targeted }
-    const wrapped = jobSet([undefined], { scheduling })
+    const wrapped = jobSet([undefined, undefined], { scheduling })
     expect(brief(review(wrapped, null, world))).toEqual([
       'Forbidden spec.scheduling.policy.gang',
       'Forbidden spec.scheduling.replicatedJobPolicies[0].constraints.topology[0].level',
     ])
     expect(review(wrapped, wrapped, world)).toMatchObject({ kind: 'allowed' })
-    expect(brief(review(jobSet([undefined], { scheduling: { policy: { quorum: {} } } })))).toEqual([
-      'Forbidden spec.scheduling.policy.quorum',
+    const gangOnly = jobWorld({ allow: { policies: ['gang'] } })
+    expect(brief(review(jobSet([undefined, undefined], { replicatedJobPolicies: [target] }), null, gangOnly))).toEqual([
+      'Forbidden spec.replicatedJobPolicies[0].schedulingPolicy',
     ])
   })
 

@@ -1,29 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Workload } from '../../../../src/workload/builder/objects.ts'
 import { mapJobSet } from '../../../../src/workload/mappers/jobset.ts'
-
-const RACK = 'topology.kubernetes.io/rack'
-
-interface Replicated {
-  readonly name?: unknown
-  readonly replicas?: unknown
-  readonly dependsOn?: unknown
-  readonly scheduling?: object
-  readonly parallelism?: number
-  readonly podSpec?: object
-}
-
-const replicated = ({ scheduling, parallelism, podSpec, ...rest }: Replicated) => ({
-  ...rest,
-  template: { spec: { parallelism, scheduling, template: { spec: { containers: [], ...podSpec } } } },
-})
-
-const jobSet = (jobs: readonly Replicated[], spec: object = {}, metadata: object = {}) => ({
-  apiVersion: 'jobset.x-k8s.io/v1alpha2',
-  kind: 'JobSet',
-  metadata: { name: 'js', namespace: 'ml', uid: 'js-uid', ...metadata },
-  spec: { replicatedJobs: jobs.map(replicated), ...spec },
-})
+import {
+  byRack,
+  driver,
+  forWorkers,
+  jobSet,
+  OPTION_A,
+  OPTION_B,
+  OPTION_B_BESIDE,
+  RACK,
+  workers,
+} from '../../../support/jobsets.ts'
 
 function mapped(object: ReturnType<typeof jobSet>) {
   const result = mapJobSet(object, { version: '1.37', workloadUid: 'wl-uid' })
@@ -43,27 +31,11 @@ function composite(object: ReturnType<typeof jobSet>) {
   return templates[0]
 }
 
-const driver: Replicated = { name: 'driver', replicas: 1 }
-const workers: Replicated = { name: 'workers', replicas: 16 }
-const byRack = { constraints: { topology: [{ level: RACK }] } }
-
 describe('both options of KEP-6089', () => {
-  const nested = jobSet([driver, { ...workers, scheduling: byRack }], { scheduling: { policy: { basic: {} } } })
-  const targeted = jobSet([driver, workers], {
-    scheduling: {
-      policy: { basic: {} },
-      replicatedJobPolicies: [{ targetReplicatedJob: 'workers', ...byRack }],
-    },
-  })
-  const beside = jobSet([driver, workers], {
-    scheduling: { policy: { basic: {} } },
-    replicatedJobPolicies: [{ targetReplicatedJob: 'workers', ...byRack }],
-  })
-
   it.each([
-    ['nested in the templates', nested],
-    ['targeted', targeted],
-    ['targeted beside the block', beside],
+    ['nested in the templates', OPTION_A],
+    ['targeted', OPTION_B],
+    ['targeted beside the block', OPTION_B_BESIDE],
   ])('give a group of groups: policies %s', (_option, object) => {
     expect(composite(object)).toEqual({
       name: 'js-cpgt-0',
@@ -80,7 +52,7 @@ describe('both options of KEP-6089', () => {
   })
 
   it('create the Workload, the group of groups and a group for each replicated job, owned by the JobSet', () => {
-    const { objects } = mapped(nested)
+    const { objects } = mapped(OPTION_A)
     expect(objects.map(({ apiVersion, kind }) => [apiVersion, kind])).toEqual([
       ['scheduling.k8s.io/v1beta1', 'Workload'],
       ['scheduling.k8s.io/v1alpha3', 'CompositePodGroup'],
@@ -118,13 +90,21 @@ describe('both options of KEP-6089', () => {
     expect(new Set(objects.map(({ metadata }) => metadata.name)).size).toBe(4)
   })
 
-  it('are not for one JobSet at once', () => {
-    const both = jobSet([{ ...driver, scheduling: byRack }, workers], {
-      scheduling: { replicatedJobPolicies: [{ targetReplicatedJob: 'workers', ...byRack }] },
+  it('may meet in one JobSet, for different replicated jobs', () => {
+    const both = jobSet([{ ...driver, scheduling: { policy: { gang: {} } } }, workers], {
+      scheduling: { replicatedJobPolicies: [forWorkers] },
     })
-    expect(errorsOf(both)).toMatchObject([
-      { field: 'spec.replicatedJobs[0].template.spec.scheduling', type: 'Forbidden' },
+    expect(composite(both)?.podGroupTemplates).toEqual([
+      { name: 'driver', schedulingPolicy: { gang: { minCount: 1 } } },
+      { name: 'workers', schedulingPolicy: { basic: {} }, schedulingConstraints: { topology: [{ key: RACK }] } },
     ])
+  })
+
+  it('may not both speak for one replicated job', () => {
+    const both = jobSet([driver, { ...workers, scheduling: byRack }], { replicatedJobPolicies: [forWorkers] })
+    const template = 'spec.replicatedJobs[1].template.spec.scheduling'
+    expect(errorsOf(both)).toMatchObject([{ field: template, type: 'Forbidden' }])
+    expect(errorsOf(both)[0]?.detail).toContain(`spec.replicatedJobPolicies[0] and ${template} both say`)
   })
 })
 
@@ -201,71 +181,6 @@ describe('the priority of a JobSet', () => {
     expect(errorsOf(jobSet([driver, { ...workers, ...high }]))).toMatchObject([
       { field: 'spec', type: 'Invalid', detail: expect.stringMatching(/^all priority and priorityClassName values/) },
     ])
-  })
-})
-
-describe('a JobSet that is wrong', () => {
-  const policies = (...replicatedJobPolicies: unknown[]) =>
-    jobSet([driver, workers], { scheduling: { replicatedJobPolicies } })
-
-  it.each<readonly [string, ReturnType<typeof jobSet>, string, string]>([
-    ['no jobs', jobSet([]), 'spec.replicatedJobs', 'Required'],
-    ['a job without a name', jobSet([{}]), 'spec.replicatedJobs[0].name', 'Required'],
-    ['a name twice', jobSet([driver, driver]), 'spec.replicatedJobs[1].name', 'Duplicate'],
-    ['replicas as text', jobSet([{ ...driver, replicas: '1' }]), 'spec.replicatedJobs[0].replicas', 'Invalid'],
-    [
-      'a policy for nobody',
-      policies({ targetReplicatedJob: 'nobody' }),
-      'spec.scheduling.replicatedJobPolicies[0].targetReplicatedJob',
-      'Invalid',
-    ],
-    [
-      'a policy without a target',
-      policies({}),
-      'spec.scheduling.replicatedJobPolicies[0].targetReplicatedJob',
-      'Required',
-    ],
-    ['a policy that is none', policies('workers'), 'spec.scheduling.replicatedJobPolicies[0]', 'Invalid'],
-    [
-      'two policies for one job',
-      policies({ targetReplicatedJob: 'workers' }, { targetReplicatedJob: 'workers' }),
-      'spec.scheduling.replicatedJobPolicies[1].targetReplicatedJob',
-      'Duplicate',
-    ],
-    [
-      'policies that are no list',
-      jobSet([driver], { scheduling: { replicatedJobPolicies: {} } }),
-      'spec.scheduling.replicatedJobPolicies',
-      'Invalid',
-    ],
-    [
-      'pods counted where groups are',
-      jobSet([driver], { scheduling: { policy: { gang: { minCount: 1 } } } }),
-      'spec.scheduling.policy.gang.minCount',
-      'Forbidden',
-    ],
-    [
-      'too few groups',
-      jobSet([driver], { scheduling: { policy: { gang: { minGroupCount: 0 } } } }),
-      'spec.scheduling.policy.gang.minGroupCount',
-      'Invalid',
-    ],
-    [
-      'claims of the whole',
-      jobSet([driver], { scheduling: { resourceClaims: [{ name: 'a', resourceClaimName: 'b' }] } }),
-      'spec.scheduling.resourceClaims',
-      'Forbidden',
-    ],
-    ['a key that nobody knows', jobSet([driver], { scheduling: { later: {} } }), 'spec.scheduling.later', 'Forbidden'],
-    ['a block that is none', jobSet([driver], { scheduling: 'gang' }), 'spec.scheduling', 'Invalid'],
-    [
-      'all disrupted together though scheduled one by one',
-      jobSet([{ ...driver, scheduling: { disruptionMode: { all: {} } } }]),
-      'spec.replicatedJobs[0].template.spec.scheduling.disruptionMode',
-      'Invalid',
-    ],
-  ])('is refused at the field: %s', (_name, object, field, type) => {
-    expect(errorsOf(object)).toMatchObject([{ field, type }])
   })
 })
 
