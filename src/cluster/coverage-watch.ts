@@ -60,7 +60,7 @@ export class CoverageWatch {
 }
 
 const SENTENCES: Readonly<Record<Finding['kind'], string>> = {
-  slips: 'pods slip past the queue',
+  slips: 'some requests never reach Muster',
   wasted: 'reviews are made for nothing',
   unclear: 'coverage cannot be judged',
 }

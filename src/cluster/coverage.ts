@@ -1,12 +1,15 @@
+import type { Operation } from '../admission/review.ts'
 import type { Configuration } from '../config/configuration.ts'
-import { MANAGED, OFFLINE_IDENTITY, QUEUE_NAME, WEBHOOK_CONFIGURATION } from '../kube/vocabulary/names.ts'
+import { MANAGED, OFFLINE_IDENTITY, QUEUE_NAME, SCHEDULING, WEBHOOK_CONFIGURATION } from '../kube/vocabulary/names.ts'
 import type { LabelSelector, StringMap } from '../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
 import type { InstalledConfiguration, InstalledWebhook } from '../kube/vocabulary/webhook-configurations.ts'
+import { WEBHOOKS } from '../webhooks/all.ts'
+import { type Rule, resourceIn, type Webhook } from '../webhooks/webhook.ts'
 
 /**
- * - `slips`: pods that Muster's configuration wants queued and that the API server does not send.
- * - `wasted`: pods that are sent although Muster's configuration ignores them.
+ * - `slips`: what Muster has to judge and the API server does not send.
+ * - `wasted`: what is sent although Muster's configuration ignores it.
  * - `unclear`: a condition that nobody but the API server can judge.
  */
 export interface Finding {
@@ -22,76 +25,116 @@ export interface CoverageFacts {
   readonly namespacesWithDefaultQueue: readonly string[]
 }
 
-const NEEDED = [
-  { kind: 'mutating', path: '/mutate/pods', operations: ['CREATE'] },
-  { kind: 'validating', path: '/validate/pods', operations: ['CREATE', 'UPDATE'] },
-] as const
-
 /** The rooms in which installed conditions can differ from ours before a person is bored by the list. */
 const MOST_NAMES = 5
 
 /**
- * Two configurations decide which pods are queued: the API server's, which sends them, and Muster's, which judges them.
- * Where they disagree a pod runs past its queue, or a review is made for nothing. This says where.
+ * Two sides decide what Muster judges: the API server's configuration, which sends, and Muster's own, which says what
+ * it wants. Where they disagree an object gets past its rules, or a review is made for nothing. This says where.
  */
 export function compareCoverage(facts: CoverageFacts): readonly Finding[] {
-  if (!facts.config.integrations.frameworks.includes('pod')) return []
-  return NEEDED.flatMap(({ kind, path, operations }) => {
-    const webhook = facts[kind]?.webhooks?.find(candidate => pathOf(candidate) === path)
-    if (webhook === undefined) {
-      return [slips(`all pods: ${kind} configuration ${WEBHOOK_CONFIGURATION} has no webhook for ${path}`)]
+  const needed = WEBHOOKS.filter(({ queueing }) => queueing?.isEnabled(facts.config) ?? true)
+  return needed.flatMap(webhook => {
+    const kind = webhook.mutating ? 'mutating' : 'validating'
+    const entries = (facts[kind]?.webhooks ?? []).filter(entry => pathOf(entry) === webhook.path)
+    if (entries.length === 0) {
+      const what = resourcesIn(webhook.rules)
+      return [slips(`all ${what}: ${kind} configuration ${WEBHOOK_CONFIGURATION} has no webhook for ${webhook.path}`)]
     }
-    return [...ruleFindings(webhook, operations), ...namespaceFindings(webhook, facts), ...podFindings(webhook, facts)]
+    return [
+      ...ruleFindings(webhook, entries),
+      ...entries.flatMap(entry => gapFindings(webhook, entry)),
+      ...namespaceFindings(webhook, entries, facts),
+      ...entries.flatMap(entry => [...queueFindings(webhook, entry, facts), ...conditionFindings(entry)]),
+    ]
   })
 }
 
 const slips = (text: string): Finding => ({ kind: 'slips', text })
+const wasted = (text: string): Finding => ({ kind: 'wasted', text })
 
 function pathOf({ clientConfig }: InstalledWebhook): string | undefined {
   const { url, service } = clientConfig
   return url !== undefined && URL.canParse(url) ? new URL(url).pathname : service?.path
 }
 
-function ruleFindings(webhook: InstalledWebhook, operations: readonly string[]): readonly Finding[] {
-  const covers = (operation: string): boolean =>
-    (webhook.rules ?? []).some(
-      rule => includes(rule.apiGroups, '') && includes(rule.resources, 'pods') && includes(rule.operations, operation),
-    )
-  const findings = operations
-    .filter(operation => !covers(operation))
-    .map(operation => slips(`${operation} of pods: no rule of webhook ${webhook.name} names it`))
-  if (webhook.failurePolicy === 'Ignore') {
-    findings.push(slips(`all pods while Muster is away: failurePolicy of webhook ${webhook.name} is Ignore`))
+const resourcesIn = (rules: readonly Rule[]): string => [...new Set(rules.map(({ of }) => of.resource))].join(', ')
+
+/** As a sentence calls them: one entry for a path is the rule, but Jobs have one for each kind. */
+const nameOf = (entries: readonly InstalledWebhook[]): string =>
+  `webhook${entries.length === 1 ? '' : 's'} ${entries.map(({ name }) => name).join(', ')}`
+
+function ruleFindings({ rules }: Webhook, entries: readonly InstalledWebhook[]): readonly Finding[] {
+  return rules.flatMap(rule => {
+    const missing = rule.operations.filter(operation => !entries.some(entry => isSent(entry, rule, operation)))
+    if (missing.length === 0) return []
+    const what = `${missing.join(', ')} of ${resourceIn(rule)}`
+    return [slips(`${what}: no rule of ${nameOf(entries)} names that, so ${rule.unseen}`)]
+  })
+}
+
+function isSent({ rules = [] }: InstalledWebhook, rule: Rule, operation: Operation): boolean {
+  return rules.some(
+    ({ apiGroups, resources, operations }) =>
+      includesAny(apiGroups, [rule.of.group, '*']) &&
+      includesAny(operations, [operation, '*']) &&
+      includesAny(resources, waysToName(rule)),
+  )
+}
+
+/** `*` alone stands for the resources without their subresources. */
+function waysToName(rule: Rule): readonly string[] {
+  const { of, subresource } = rule
+  if (subresource === undefined) return [of.resource, '*', '*/*']
+  return [resourceIn(rule), `${of.resource}/*`, `*/${subresource}`, '*/*']
+}
+
+const includesAny = (values: readonly string[] | undefined, wanted: readonly string[]): boolean =>
+  values?.some(value => wanted.includes(value)) ?? false
+
+/** Of what an entry is for, the part that it does not send all the same. */
+function gapFindings({ rules }: Webhook, entry: InstalledWebhook): readonly Finding[] {
+  const what = sentBy(entry, rules)
+  if (what === '') return []
+  const findings: Finding[] = []
+  if (entry.failurePolicy === 'Ignore') {
+    findings.push(slips(`all ${what} while Muster is away: failurePolicy of webhook ${entry.name} is Ignore`))
   }
-  if (!isEmptySelector(webhook.objectSelector)) {
-    findings.push(slips(`pods whose labels do not match: webhook ${webhook.name} has an objectSelector`))
+  if (!isEmptySelector(entry.objectSelector)) {
+    findings.push(slips(`${what} whose labels do not match: webhook ${entry.name} has an objectSelector`))
   }
   return findings
 }
 
-const includes = (values: readonly string[] | undefined, wanted: string): boolean =>
-  values?.some(value => value === wanted || value === '*') ?? false
+function sentBy(entry: InstalledWebhook, rules: readonly Rule[]): string {
+  return resourcesIn(rules.filter(rule => rule.operations.some(operation => isSent(entry, rule, operation))))
+}
 
 function isEmptySelector(selector: LabelSelector | null | undefined): boolean {
   return Object.keys(selector?.matchLabels ?? {}).length === 0 && (selector?.matchExpressions ?? []).length === 0
 }
 
 /** Selectors are compared by what they select here and now: two ways to write the same thing are no finding. */
-function namespaceFindings(webhook: InstalledWebhook, { config, namespaces }: CoverageFacts): readonly Finding[] {
-  const wanted = config.integrations.podOptions.namespaceSelector
+function namespaceFindings(
+  { queueing, rules }: Webhook,
+  entries: readonly InstalledWebhook[],
+  { config, namespaces }: CoverageFacts,
+): readonly Finding[] {
+  if (queueing === undefined) return []
+  const wanted = queueing.namespaces(config)
   const missed: string[] = []
   const needless: string[] = []
   for (const { name, labels } of namespaces) {
     const isWanted = matchesSelector(wanted, labels)
-    const isSent = matchesSelector(webhook.namespaceSelector ?? {}, labels)
-    if (isWanted && !isSent) missed.push(name)
-    if (isSent && !isWanted) needless.push(name)
+    const isSelected = entries.some(({ namespaceSelector }) => matchesSelector(namespaceSelector ?? {}, labels))
+    if (isWanted && !isSelected) missed.push(name)
+    if (isSelected && !isWanted) needless.push(name)
   }
+  const where = `namespaceSelector of ${nameOf(entries)}`
+  const what = resourcesIn(rules)
   return [
-    ...(missed.length > 0 ? [slips(`pods in ${named(missed)}: namespaceSelector of webhook ${webhook.name}`)] : []),
-    ...(needless.length > 0
-      ? [{ kind: 'wasted' as const, text: `pods in ${named(needless)}: namespaceSelector of webhook ${webhook.name}` }]
-      : []),
+    ...(missed.length > 0 ? [slips(`${what} in ${named(missed)}: ${where}`)] : []),
+    ...(needless.length > 0 ? [wasted(`${what} in ${named(needless)}: ${where}`)] : []),
   ]
 }
 
@@ -101,38 +144,41 @@ function named(namespaces: readonly string[]): string {
   return `namespace${namespaces.length === 1 ? '' : 's'} ${shown}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** What a condition on our labels keeps out is judged by its text; other conditions are the API server's to judge. */
-function podFindings(webhook: InstalledWebhook, facts: CoverageFacts): readonly Finding[] {
-  const findings: Finding[] = []
+/** What a condition on the queue label keeps out is judged by its text. */
+function queueFindings(
+  { queueing, rules }: Webhook,
+  entry: InstalledWebhook,
+  facts: CoverageFacts,
+): readonly Finding[] {
+  if (queueing === undefined) return []
   const { manageJobsWithoutQueueName } = facts.config
   const withDefault = facts.namespacesWithDefaultQueue
-  const conditions = webhook.matchConditions ?? []
-  const onLabels = conditions.find(({ expression }) => expression.includes(`'${QUEUE_NAME}' in`))
-  if (onLabels !== undefined && (manageJobsWithoutQueueName || withDefault.length > 0)) {
+  const allWait = manageJobsWithoutQueueName || withDefault.length > 0
+  const onLabel = entry.matchConditions?.find(({ expression }) => expression.includes(`'${QUEUE_NAME}' in`))
+  const what = `${resourcesIn(rules)} without ${QUEUE_NAME}`
+  if (onLabel !== undefined && allWait) {
     const who = manageJobsWithoutQueueName ? '' : ` in ${named(withDefault)}`
     const why = manageJobsWithoutQueueName ? 'manageJobsWithoutQueueName is true' : 'a LocalQueue named default exists'
-    findings.push(
-      slips(
-        `pods without ${QUEUE_NAME}${who}: ${why}, but condition ${onLabels.name} of webhook ${webhook.name} keeps them out; kubectl apply -k manifests/overlays/all-pods`,
-      ),
-    )
+    const cause = `condition ${onLabel.name} of webhook ${entry.name} keeps them out`
+    return [slips(`${what}${who}: ${why}, but ${cause}; kubectl apply -k manifests/overlays/all-pods`)]
   }
-  if (onLabels === undefined && !manageJobsWithoutQueueName && withDefault.length === 0) {
-    const text = `pods without ${QUEUE_NAME}: webhook ${webhook.name} has no condition on the label; kubectl apply -k manifests/`
-    findings.push({ kind: 'wasted', text })
-  }
-  for (const { name, expression } of conditions) {
-    if (KNOWN_MARKS.some(mark => expression.includes(mark))) continue
-    findings.push({
+  if (onLabel !== undefined || allWait) return []
+  return [wasted(`${what}: webhook ${entry.name} has no condition on the label; kubectl apply -k manifests/`)]
+}
+
+/** Conditions that are not ours are the API server's to judge. */
+function conditionFindings({ name: webhook, matchConditions = [] }: InstalledWebhook): readonly Finding[] {
+  return matchConditions
+    .filter(({ expression }) => !KNOWN_MARKS.some(mark => expression.includes(mark)))
+    .map(({ name }) => ({
       kind: 'unclear',
-      text: `condition ${name} of webhook ${webhook.name} is not one of Muster's manifests`,
-    })
-  }
-  return findings
+      text: `condition ${name} of webhook ${webhook} is not one of Muster's manifests`,
+    }))
 }
 
 const KNOWN_MARKS = [
   `'${QUEUE_NAME}' in`,
+  `'${SCHEDULING}' in`,
   MANAGED,
   'kubernetes.io/config.mirror',
   "request.subResource != 'status'",

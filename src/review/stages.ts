@@ -3,7 +3,8 @@ import { applyPatch, type PatchOperation } from '../admission/patch.ts'
 import type { AdmissionRequest } from '../admission/review.ts'
 import type { Allowed, Denied } from '../admission/verdict.ts'
 import type { FieldError } from '../validation/field-error.ts'
-import type { Webhook, World } from '../webhooks/world.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
+import type { World } from '../webhooks/world.ts'
 import { webhooksFor } from './rules.ts'
 
 export const STAGES = ['all', 'mutating', 'validating'] as const

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import type { Clock } from '../kube/vocabulary/clock.ts'
-import { WEBHOOKS } from '../webhooks/all.ts'
-import type { Webhook } from '../webhooks/world.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
 import { BODY_LIMIT, readBody } from './body.ts'
 import { createQueryReader, type ReviewQuery } from './budget.ts'
 import { ReviewThread } from './review-thread.ts'
@@ -74,8 +73,7 @@ export function buildAdmissionApp(
   const thread = new ReviewThread(deps.clock)
   app.addHook('onClose', async () => await thread.close())
   for (const webhook of webhooks) {
-    // A thread can import a webhook, but not be handed one.
-    const reviewer = createReviewer(webhook, deps, WEBHOOKS.includes(webhook) ? thread : undefined)
+    const reviewer = createReviewer(webhook, deps, thread)
     addWebhook(app, webhook, reviewer, deps.clock, lifecycle, options.bodyLimit ?? BODY_LIMIT)
   }
   return app

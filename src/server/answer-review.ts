@@ -1,7 +1,8 @@
 import { answerText } from '../admission/answer.ts'
 import type { AdmissionRequest } from '../admission/review.ts'
 import type { Needs } from '../admission/verdict.ts'
-import type { Webhook, World } from '../webhooks/world.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
+import type { World } from '../webhooks/world.ts'
 import { type DecisionRecord, decisionRecord } from './decision-log.ts'
 
 /** A decided review: the text that goes over the wire, and what the log and the metrics say about it. */

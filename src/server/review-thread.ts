@@ -5,12 +5,6 @@ import type { World } from '../webhooks/world.ts'
 import { type BudgetExceeded, within } from './budget.ts'
 import { answerFrom, type FromThread, type Question, type ThreadOutcome, type ToThread } from './thread-messages.ts'
 
-/**
- * A review up to this size is decided at once: it takes a few milliseconds at most. The largest legal one takes a
- * hundred times as long, and nobody else would be answered meanwhile.
- */
-export const LARGE_BODY = 64 * 1024
-
 /** Each of them may be 7 MiB. Whoever comes after them is told to try again. */
 const MAX_WAITING = 8
 /**

@@ -4,13 +4,14 @@ import { createReviewDecoder } from '../admission/protocol.ts'
 import type { Operation } from '../admission/review.ts'
 import type { Lookup, Needs } from '../admission/verdict.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
-import type { Webhook, World } from '../webhooks/world.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
+import type { World } from '../webhooks/world.ts'
 import { answerReview, type Decision } from './answer-review.ts'
 import { BudgetExceeded, within } from './budget.ts'
 import { capped, createDecisionLog, rounded, type Subject, subject } from './decision-log.ts'
 import { type Metrics, type WebhookRecorder, webhookRecorder } from './metrics.ts'
 import { PREFIX, peekReview } from './oversized.ts'
-import { LARGE_BODY, type ReviewThread } from './review-thread.ts'
+import type { ReviewThread } from './review-thread.ts'
 
 /** Fetches what a review could not find in the caches, and returns a world that knows it. */
 export type LookUp = (lookups: readonly Lookup[], world: World, signal: AbortSignal) => Promise<World>
@@ -45,9 +46,9 @@ export interface Reviewer {
 /** An owner chain has to be fetched link by link; ten links is where Kueue's own walk stops. */
 const MAX_ROUNDS = 12
 
-/** With a thread, large reviews are decided there; it must know the webhook. */
-export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread?: ReviewThread): Reviewer {
+export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: ReviewThread): Reviewer {
   const { log, clock } = deps
+  const { threadAbove = Number.POSITIVE_INFINITY } = webhook
   const recorder = webhookRecorder(deps.metrics, webhook.name)
   const logDecision = createDecisionLog(log, webhook.name)
   const decode = createReviewDecoder()
@@ -84,7 +85,7 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread?: Re
     return { status: 200, text }
   }
 
-  const reviewLarge = async (thread: ReviewThread, body: Buffer, started: number, budget: number): Promise<Answer> => {
+  const reviewLarge = async (body: Buffer, started: number, budget: number): Promise<Answer> => {
     const prefix = Buffer.from(body.subarray(0, PREFIX))
     try {
       const outcome = await thread.review({
@@ -111,7 +112,7 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread?: Re
     recorder,
     unreadable,
     review: (body, started, budget) => {
-      if (thread !== undefined && body.length > LARGE_BODY) return reviewLarge(thread, body, started, budget)
+      if (body.length > threadAbove) return reviewLarge(body, started, budget)
       const decoded = decode(body)
       if ('error' in decoded) return unreadable(decoded.error.status, decoded.error.reason)
       const { request } = decoded.ok

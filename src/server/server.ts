@@ -1,7 +1,7 @@
 import type { Server } from 'node:https'
 import type { FastifyInstance } from 'fastify'
 import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
-import type { Webhook } from '../webhooks/world.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
 import { type AdmissionOptions, buildAdmissionApp } from './admission-app.ts'
 import { Drain, type DrainOptions } from './drain.ts'
 import { buildHealthApp } from './health-app.ts'

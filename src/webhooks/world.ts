@@ -1,5 +1,3 @@
-import type { AdmissionRequest } from '../admission/review.ts'
-import type { Verdict } from '../admission/verdict.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 
@@ -25,13 +23,4 @@ export interface World {
   owner(namespace: string, reference: OwnerReference): Found<OwnerFacts>
   /** A LocalQueue named `default` exists in the namespace. */
   hasDefaultQueue(namespace: string): boolean
-}
-
-/** One admission endpoint: where it listens and the pure function that decides. */
-export interface Webhook {
-  /** As metrics and logs call it. */
-  readonly name: string
-  readonly path: string
-  readonly mutating: boolean
-  readonly review: (request: AdmissionRequest, world: World) => Verdict
 }

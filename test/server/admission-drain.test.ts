@@ -3,12 +3,19 @@ import { Agent } from 'node:https'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { allowed, needs } from '../../src/admission/verdict.ts'
-import type { Webhook, World } from '../../src/webhooks/world.ts'
+import type { Webhook } from '../../src/webhooks/webhook.ts'
+import type { World } from '../../src/webhooks/world.ts'
 import { emptyWorld, type HttpAnswer, type RunningServer, startServer } from '../support/admission-server.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { podReview } from '../support/reviews.ts'
 
-const webhook: Webhook = { name: 'pods', path: '/mutate/pods', mutating: true, review: () => allowed('Ignored') }
+const webhook: Webhook = {
+  name: 'pods',
+  path: '/mutate/pods',
+  mutating: true,
+  rules: [],
+  review: () => allowed('Ignored'),
+}
 const BODY = JSON.stringify(podReview())
 
 let running: RunningServer

@@ -3,12 +3,18 @@ import { type ConnectionOptions, connect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { allowed } from '../../src/admission/verdict.ts'
 import { peekReview } from '../../src/server/oversized.ts'
-import type { Webhook } from '../../src/webhooks/world.ts'
+import type { Webhook } from '../../src/webhooks/webhook.ts'
 import { type RunningServer, startServer } from '../support/admission-server.ts'
 import { pod, podReview } from '../support/reviews.ts'
 
 const MIB = 1024 * 1024
-const webhook: Webhook = { name: 'pods', path: '/mutate/pods', mutating: true, review: () => allowed('Ignored') }
+const webhook: Webhook = {
+  name: 'pods',
+  path: '/mutate/pods',
+  mutating: true,
+  rules: [],
+  review: () => allowed('Ignored'),
+}
 
 let running: RunningServer
 afterEach(async () => await running?.close())

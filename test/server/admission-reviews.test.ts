@@ -3,16 +3,23 @@ import { applyPatch } from '../../src/admission/patch.ts'
 import type { AdmissionRequest } from '../../src/admission/review.ts'
 import { allowed, forbiddenRequest, needs, patched } from '../../src/admission/verdict.ts'
 import { forbidden } from '../../src/validation/field-error.ts'
-import type { Webhook } from '../../src/webhooks/world.ts'
+import type { Webhook } from '../../src/webhooks/webhook.ts'
 import { emptyWorld, type RunningServer, startServer } from '../support/admission-server.ts'
 import { pod, podReview } from '../support/reviews.ts'
 
 const GATE = { op: 'add', path: '/spec/schedulingGates', value: [{ name: 'kueue.x-k8s.io/admission' }] } as const
-const mutate = (review: Webhook['review']): Webhook => ({ name: 'pods', path: '/mutate/pods', mutating: true, review })
+const mutate = (review: Webhook['review']): Webhook => ({
+  name: 'pods',
+  path: '/mutate/pods',
+  mutating: true,
+  rules: [],
+  review,
+})
 const validate = (review: Webhook['review']): Webhook => ({
   name: 'validate-pods',
   path: '/validate/pods',
   mutating: false,
+  rules: [],
   review,
 })
 const gateAll = mutate(request => (request.operation === 'CREATE' ? patched('Gated', [GATE]) : allowed('NotCreated')))

@@ -7,14 +7,20 @@ import { allowed } from '../../src/admission/verdict.ts'
 import { systemClock } from '../../src/kube/vocabulary/clock.ts'
 import { issueAuthority, issueLeaf, SERVING_NAMES, type ServingPair } from '../../src/tls/authority.ts'
 import { startRenewal, TlsStore } from '../../src/tls/store.ts'
-import type { Webhook } from '../../src/webhooks/world.ts'
+import type { Webhook } from '../../src/webhooks/webhook.ts'
 import { type RunningServer, startServer } from '../support/admission-server.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { podReview } from '../support/reviews.ts'
 import { issuePair } from '../support/tls.ts'
 
 const DAY = 86_400_000
-const webhook: Webhook = { name: 'pods', path: '/mutate/pods', mutating: true, review: () => allowed('Ignored') }
+const webhook: Webhook = {
+  name: 'pods',
+  path: '/mutate/pods',
+  mutating: true,
+  rules: [],
+  review: () => allowed('Ignored'),
+}
 const BODY = JSON.stringify(podReview())
 const silent = pino({ level: 'silent' })
 

@@ -10,7 +10,8 @@ import type { AdmissionOptions } from '../../src/server/admission-app.ts'
 import { createMetrics, type Metrics } from '../../src/server/metrics.ts'
 import { buildServer, type MusterServer, type ServerDeps } from '../../src/server/server.ts'
 import type { ServingPair } from '../../src/tls/authority.ts'
-import type { Webhook, World } from '../../src/webhooks/world.ts'
+import type { Webhook } from '../../src/webhooks/webhook.ts'
+import type { World } from '../../src/webhooks/world.ts'
 import { issuePair } from './tls.ts'
 
 export interface HttpAnswer {

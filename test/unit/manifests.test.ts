@@ -15,6 +15,8 @@ import {
   SERVICE_NAME,
   SYSTEM_NAMESPACE,
 } from '../../src/kube/vocabulary/names.ts'
+import { WEBHOOKS } from '../../src/webhooks/all.ts'
+import { resourceIn } from '../../src/webhooks/webhook.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const base = join(root, 'manifests', 'base')
@@ -167,6 +169,11 @@ describe('the Deployment', () => {
   })
 })
 
+interface Entry {
+  readonly clientConfig: { readonly service: { readonly path: string } }
+  readonly rules: readonly { readonly resources: readonly string[] }[]
+}
+
 describe('the webhooks', () => {
   const mutating = only('MutatingWebhookConfiguration')
   const validating = only('ValidatingWebhookConfiguration')
@@ -193,13 +200,31 @@ describe('the webhooks', () => {
     }
   })
 
-  it('ask for the operations they need and no others', () => {
-    const rule = { apiGroups: [''], apiVersions: ['v1'], scope: 'Namespaced' }
-    expect(both[0].rules).toEqual([{ ...rule, resources: ['pods'], operations: ['CREATE'] }])
-    expect(both[1].rules).toEqual([
-      { ...rule, resources: ['pods'], operations: ['CREATE', 'UPDATE'] },
-      { ...rule, resources: ['pods/resize', 'pods/status'], operations: ['UPDATE'] },
-    ])
+  it('ask for what the webhooks say they judge, no more and no less', () => {
+    const installed = [mutating, validating].flatMap(({ kind, webhooks }) =>
+      webhooks.flatMap((entry: Entry) =>
+        entry.rules.flatMap(rule =>
+          rule.resources.map(resource => ({
+            kind,
+            path: entry.clientConfig.service.path,
+            ...rule,
+            resources: [resource],
+          })),
+        ),
+      ),
+    )
+    const ours = WEBHOOKS.flatMap(({ mutating: mutates, path, rules }) =>
+      rules.map(rule => ({
+        kind: mutates ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration',
+        path,
+        apiGroups: [rule.of.group],
+        apiVersions: [rule.of.version],
+        resources: [resourceIn(rule)],
+        operations: rule.operations,
+        scope: 'Namespaced',
+      })),
+    )
+    expect(installed).toEqual(ours)
   })
 
   it('leave kube-system and Muster itself alone, answer fast, and have no side effects', () => {

@@ -14,7 +14,8 @@ import {
 } from '../../validation/jobs/job-view.ts'
 import { cronJobWarnings, jobWarnings } from '../../validation/jobs/job-warnings.ts'
 import { isRecord } from '../../validation/jobs/scheduling-tree.ts'
-import type { Webhook, World } from '../world.ts'
+import { LARGE_BODY, type Rule, type Webhook } from '../webhook.ts'
+import type { World } from '../world.ts'
 import { allowanceFor } from './allowance.ts'
 import { reviewJobSet } from './jobset.ts'
 import { parallelismErrors } from './parallelism.ts'
@@ -31,15 +32,37 @@ export function reviewJobValidation(request: AdmissionRequest, world: World): Ve
   return kind === 'JobSet' ? reviewJobSet(request, world) : reviewJob(request, kind, world)
 }
 
-export const JOB_WEBHOOKS: readonly Webhook[] = [
-  { name: 'validate-jobs', path: '/validate/jobs', mutating: false, review: reviewJobValidation },
+const JOBS = { group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs' } as const
+const CRON_JOBS = { group: 'batch', version: 'v1', kind: 'CronJob', resource: 'cronjobs' } as const
+const JOB_SETS = { group: 'jobset.x-k8s.io', version: 'v1alpha2', kind: 'JobSet', resource: 'jobsets' } as const
+const SERVED = [JOBS, CRON_JOBS, JOB_SETS]
+
+const RULES: readonly Rule[] = [
+  {
+    of: JOBS,
+    operations: ['CREATE', 'UPDATE'],
+    unseen: 'nobody judges how they ask to be scheduled, and gangs change their parallelism',
+  },
+  { of: JOBS, subresource: 'status', operations: ['UPDATE'], unseen: 'scheduling blocks change with the status' },
+  { of: CRON_JOBS, operations: ['CREATE', 'UPDATE'], unseen: 'nobody judges how their Jobs ask to be scheduled' },
+  { of: JOB_SETS, operations: ['CREATE', 'UPDATE'], unseen: 'nobody judges how their Jobs ask to be scheduled' },
 ]
 
-type Kind = 'Job' | 'CronJob' | 'JobSet'
+export const JOB_WEBHOOKS: readonly Webhook[] = [
+  {
+    name: 'validate-jobs',
+    path: '/validate/jobs',
+    mutating: false,
+    rules: RULES,
+    threadAbove: LARGE_BODY,
+    review: reviewJobValidation,
+  },
+]
+
+type Kind = (typeof SERVED)[number]['kind']
 
 function kindOf({ kind: { group, kind } }: AdmissionRequest): Kind | undefined {
-  if (group === 'batch' && (kind === 'Job' || kind === 'CronJob')) return kind
-  return group === 'jobset.x-k8s.io' && kind === 'JobSet' ? kind : undefined
+  return SERVED.find(served => served.kind === kind && served.group === group)?.kind
 }
 
 /** The API server takes changes of annotations through `jobs/status`, too. */

@@ -5,7 +5,8 @@ import type { Pod } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { parseGroup } from '../../workload/group.ts'
 import { namespaceOf } from '../namespace.ts'
-import type { Webhook, World } from '../world.ts'
+import { LARGE_BODY, type Queueing, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
+import type { World } from '../world.ts'
 import { claimErrors, ungatedErrors } from './claims.ts'
 import { annotationOf, isGated, isMarkedManaged, queueOf } from './facts.ts'
 import { guardErrors, resizeErrors } from './guard.ts'
@@ -28,19 +29,59 @@ export function reviewPodMutation(request: AdmissionRequest, world: World): Verd
 /** `/validate/pods`: what a pod may say, how it may change, and who may change what is ours. */
 export function reviewPodValidation(request: AdmissionRequest, world: World): Verdict {
   if (!isPodRequest(request)) return allowed('NotAPod')
-  if (!podsEnabled(world)) return allowed('PodsNotEnabled')
+  if (!podsEnabled(world.config)) return allowed('PodsNotEnabled')
   if (request.subResource) return reviewSubresource(request, world)
   if (request.operation === 'CREATE') return reviewCreation(request, world)
   if (request.operation === 'UPDATE') return reviewUpdate(request, world)
   return allowed('NotOurs')
 }
 
-export const POD_WEBHOOKS: readonly Webhook[] = [
-  { name: 'mutate-pods', path: '/mutate/pods', mutating: true, review: reviewPodMutation },
-  { name: 'validate-pods', path: '/validate/pods', mutating: false, review: reviewPodValidation },
+const PODS: ServedKind = { group: '', version: 'v1', kind: 'Pod', resource: 'pods' }
+
+const QUEUEING: Queueing = {
+  isEnabled: podsEnabled,
+  namespaces: config => config.integrations.podOptions.namespaceSelector,
+}
+
+const MUTATION_RULES: readonly Rule[] = [
+  { of: PODS, operations: ['CREATE'], unseen: 'they start without waiting for admission' },
 ]
 
-const isPodRequest = (request: AdmissionRequest): boolean => request.kind.kind === 'Pod' && !request.kind.group
+const VALIDATION_RULES: readonly Rule[] = [
+  { of: PODS, operations: ['CREATE', 'UPDATE'], unseen: 'anyone may take the gates away' },
+  // A pod that is resized while it waits asks for more than its workload will be admitted with.
+  { of: PODS, subresource: 'resize', operations: ['UPDATE'], unseen: 'pods may grow while they wait' },
+  // Labels, annotations and finalizers can be changed through the status, too.
+  {
+    of: PODS,
+    subresource: 'status',
+    operations: ['UPDATE'],
+    unseen: "anyone may change Muster's marks with the status",
+  },
+]
+
+const COMMON = { queueing: QUEUEING, threadAbove: LARGE_BODY }
+
+export const POD_WEBHOOKS: readonly Webhook[] = [
+  {
+    name: 'mutate-pods',
+    path: '/mutate/pods',
+    mutating: true,
+    rules: MUTATION_RULES,
+    ...COMMON,
+    review: reviewPodMutation,
+  },
+  {
+    name: 'validate-pods',
+    path: '/validate/pods',
+    mutating: false,
+    rules: VALIDATION_RULES,
+    ...COMMON,
+    review: reviewPodValidation,
+  },
+]
+
+const isPodRequest = (request: AdmissionRequest): boolean => request.kind.kind === PODS.kind && !request.kind.group
 
 function reviewCreation(request: AdmissionRequest, world: World): Verdict {
   const malformed = shapeErrors(request.object)

@@ -1,4 +1,5 @@
 import { type Denied, forbiddenRequest, type Needs, needs } from '../../admission/verdict.ts'
+import type { Configuration } from '../../config/configuration.ts'
 import { MIRROR_POD, NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
 import type { Pod, StringMap } from '../../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
@@ -17,8 +18,8 @@ export type Scope =
 const ignored = (reason: string): Scope => ({ kind: 'ignored', reason })
 
 /** Without `pod` in `integrations.frameworks` nobody would lift a gate, so none is set and none is guarded. */
-export function podsEnabled(world: World): boolean {
-  return world.config.integrations.frameworks.includes('pod')
+export function podsEnabled({ integrations }: Configuration): boolean {
+  return integrations.frameworks.includes('pod')
 }
 
 /**
@@ -30,7 +31,7 @@ export function podsEnabled(world: World): boolean {
  * ever. Such a pod is queued like any other.
  */
 export function podScope(pod: Pod, namespace: string, world: World): Scope {
-  if (!podsEnabled(world)) return ignored('PodsNotEnabled')
+  if (!podsEnabled(world.config)) return ignored('PodsNotEnabled')
   // The API server refuses this annotation on a pod without a node, so it opens no way around the queue.
   if (annotationOf(pod, MIRROR_POD) !== undefined) return ignored('MirrorPod')
 

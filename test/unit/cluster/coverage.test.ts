@@ -4,6 +4,8 @@ import { parseAllDocuments } from 'yaml'
 import { type CoverageFacts, compareCoverage } from '../../../src/cluster/coverage.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
 import type { InstalledConfiguration, InstalledWebhook } from '../../../src/kube/vocabulary/webhook-configurations.ts'
+import { WEBHOOKS } from '../../../src/webhooks/all.ts'
+import { resourceIn } from '../../../src/webhooks/webhook.ts'
 
 const manifests = parseAllDocuments(readFileSync('manifests/base/webhooks.yaml', 'utf8')).map(
   document => document.toJS() as InstalledConfiguration,
@@ -30,6 +32,23 @@ function facts(change: Partial<CoverageFacts> = {}): CoverageFacts {
   }
 }
 
+/** The shipped validating configuration, with each of its entries kept, changed or left out. */
+function validatingWith(change: (entry: InstalledWebhook) => InstalledWebhook | undefined): InstalledConfiguration {
+  const configuration = shipped('ValidatingWebhookConfiguration')
+  return { ...configuration, webhooks: (configuration.webhooks ?? []).flatMap(entry => change(entry) ?? []) }
+}
+
+/** Without the rules that name the resource. */
+const withoutRule =
+  (resource: string) =>
+  (entry: InstalledWebhook): InstalledWebhook => ({
+    ...entry,
+    rules: (entry.rules ?? []).map(rule => ({
+      ...rule,
+      resources: rule.resources?.filter(name => name !== resource) ?? [],
+    })),
+  })
+
 /** The shipped mutating configuration with its webhook changed. */
 function changed(change: Partial<InstalledWebhook>): InstalledConfiguration {
   const configuration = shipped('MutatingWebhookConfiguration')
@@ -47,6 +66,73 @@ describe('the coverage of the installed webhook configuration', () => {
   it('lacks everything when the configuration is not there', () => {
     expect(texts({ mutating: undefined })).toEqual([
       'slips: all pods: mutating configuration muster has no webhook for /mutate/pods',
+    ])
+  })
+
+  it.each(WEBHOOKS)('notices when there is no entry for $path', ({ path, mutating, rules }) => {
+    const kind = mutating ? 'mutating' : 'validating'
+    const configuration = shipped(mutating ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration')
+    const webhooks = configuration.webhooks?.filter(({ clientConfig }) => clientConfig.service?.path !== path) ?? []
+    const [found, ...more] = texts({ [kind]: { ...configuration, webhooks } })
+    expect(more).toEqual([])
+    expect(found).toContain(`${kind} configuration muster has no webhook for ${path}`)
+    for (const { of } of rules) expect(found).toContain(of.resource)
+  })
+
+  const everyRule = WEBHOOKS.flatMap(webhook => webhook.rules.map(rule => ({ webhook, rule, name: resourceIn(rule) })))
+
+  it.each(everyRule)(
+    'notices when nobody sends $name to $webhook.path, and says what slips',
+    ({ webhook, rule, name }) => {
+      const kind = webhook.mutating ? 'mutating' : 'validating'
+      const configuration = facts()[kind]
+      const webhooks = configuration?.webhooks?.map(entry =>
+        entry.clientConfig.service?.path === webhook.path ? withoutRule(name)(entry) : entry,
+      )
+      const [found, ...more] = texts({ [kind]: { ...configuration, webhooks } })
+      expect(more).toEqual([])
+      expect(found).toContain(`slips: ${rule.operations.join(', ')} of ${name}: no rule of`)
+      expect(found).toContain(`names that, so ${rule.unseen}`)
+    },
+  )
+
+  it('notices when a whole entry for one kind of Job is gone', () => {
+    const validating = validatingWith(entry => (entry.name === 'jobsets.validate.muster.dev' ? undefined : entry))
+    expect(texts({ validating })).toEqual([
+      'slips: CREATE, UPDATE of jobsets: no rule of webhooks jobs.validate.muster.dev, cronjobs.validate.muster.dev ' +
+        'names that, so nobody judges how their Jobs ask to be scheduled',
+    ])
+  })
+
+  it('names the kinds of the entry that lets them through', () => {
+    const validating = validatingWith(entry =>
+      entry.name === 'cronjobs.validate.muster.dev' ? { ...entry, failurePolicy: 'Ignore' } : entry,
+    )
+    expect(texts({ validating })).toEqual([
+      'slips: all cronjobs while Muster is away: failurePolicy of webhook cronjobs.validate.muster.dev is Ignore',
+    ])
+  })
+
+  it('reads the wildcards of rules as the API server does', () => {
+    const rewritten = (resources: readonly string[]) =>
+      validatingWith(entry =>
+        entry.name === 'pods.validate.muster.dev'
+          ? { ...entry, rules: [{ apiGroups: ['*'], operations: ['*'], resources }] }
+          : entry,
+      )
+    for (const all of [['*/*'], ['pods', 'pods/*'], ['*', '*/resize', '*/status']]) {
+      expect(texts({ validating: rewritten(all) }), all.join()).toEqual([])
+    }
+    const missing = texts({ validating: rewritten(['*']) }).map(text => text.split(':')[1])
+    expect(missing).toEqual([' UPDATE of pods/resize', ' UPDATE of pods/status'])
+    expect(texts({ validating: rewritten(['pods/*']) })[0]).toContain('CREATE, UPDATE of pods: no rule')
+  })
+
+  it('asks for no pods where pods are not enabled, but for Jobs all the same', () => {
+    const integrations = { ...DEFAULT_CONFIGURATION.integrations, frameworks: ['batch/job'] }
+    const config: Configuration = { ...DEFAULT_CONFIGURATION, integrations }
+    expect(texts({ config, mutating: undefined, validating: undefined })).toEqual([
+      'slips: all jobs, cronjobs, jobsets: validating configuration muster has no webhook for /validate/jobs',
     ])
   })
 

@@ -1,11 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
 import { DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
 import { formatReport } from '../../../src/review/format.ts'
-import { SERVED } from '../../../src/review/rules.ts'
 import { impersonated } from '../../../src/review/user.ts'
-import { WEBHOOKS } from '../../../src/webhooks/all.ts'
 import { file, folder, path, pod, QUEUE, results, review } from './fixtures.ts'
 
 const GATE = { name: 'kueue.x-k8s.io/admission' }
@@ -212,35 +209,3 @@ describe('impersonation', () => {
     expect(impersonated('system:anonymous', ['system:unauthenticated']).groups).toEqual(['system:unauthenticated'])
   })
 })
-
-describe('the table of webhooks', () => {
-  it('has the rules of the installed webhook configurations', () => {
-    const text = readFileSync(new URL('../../../manifests/base/webhooks.yaml', import.meta.url), 'utf8')
-    const installed = parseAllDocuments(text).flatMap(document =>
-      document
-        .toJS()
-        .webhooks.map((webhook: { clientConfig: { service: { path: string } }; rules: readonly ManifestRule[] }) => ({
-          path: webhook.clientConfig.service.path,
-          rules: webhook.rules.map(({ apiGroups, resources, operations }) => ({ apiGroups, resources, operations })),
-        })),
-    )
-    const ours = SERVED.flatMap(({ group, resource, webhooks }) =>
-      webhooks.map(({ webhook, rules }) => ({
-        path: webhook.path,
-        rules: rules.map(({ operations, subResources }) => ({
-          apiGroups: [group],
-          resources: subResources?.map(each => `${resource}/${each}`) ?? [resource],
-          operations,
-        })),
-      })),
-    )
-    expect(ours).toEqual(installed)
-    expect([...new Set(ours.map(each => each.path))]).toEqual(WEBHOOKS.map(webhook => webhook.path))
-  })
-})
-
-interface ManifestRule {
-  readonly apiGroups: readonly string[]
-  readonly resources: readonly string[]
-  readonly operations: readonly string[]
-}

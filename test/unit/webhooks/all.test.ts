@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import type { Operation } from '../../../src/admission/review.ts'
+import { DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import { WEBHOOKS } from '../../../src/webhooks/all.ts'
+import { localWorld } from '../../../src/webhooks/local-world.ts'
+import { isCalledFor } from '../../../src/webhooks/webhook.ts'
+import { podReview } from '../../support/reviews.ts'
+
+const OPERATIONS: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
+const RULES = WEBHOOKS.flatMap(({ rules }) => rules)
+const SUBRESOURCES = new Set([...RULES.map(({ subresource }) => subresource), 'ephemeralcontainers', 'binding'])
+const KINDS = new Set([
+  ...RULES.map(({ of }) => of),
+  { group: 'example.com', version: 'v1', kind: 'Pod', resource: 'pods' },
+  { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' },
+])
+
+describe('every webhook', () => {
+  it('has a name and a path of its own', () => {
+    for (const key of ['name', 'path'] as const) {
+      expect(new Set(WEBHOOKS.map(webhook => webhook[key])).size).toBe(WEBHOOKS.length)
+    }
+  })
+
+  it.each(WEBHOOKS)('lets through untouched what $path does not ask for', webhook => {
+    const world = localWorld(DEFAULT_CONFIGURATION)
+    let asked = 0
+    let tried = 0
+    for (const { group, version, kind, resource } of KINDS) {
+      for (const operation of OPERATIONS) {
+        for (const subResource of SUBRESOURCES) {
+          const request = {
+            ...podReview({ operation }).request,
+            kind: { group, version, kind },
+            resource: { group, version, resource },
+            ...(subResource !== undefined && { subResource }),
+          }
+          if (isCalledFor(webhook, request)) {
+            asked++
+            continue
+          }
+          tried++
+          expect(webhook.review(request, world), `${operation} of ${resource}/${subResource}`).toMatchObject({
+            kind: 'allowed',
+            patch: [],
+          })
+        }
+      }
+    }
+    expect(asked).toBe(webhook.rules.reduce((sum, { operations }) => sum + operations.length, 0))
+    expect(tried).toBe(KINDS.size * SUBRESOURCES.size * OPERATIONS.length - asked)
+    expect(tried).toBeGreaterThan(100)
+  })
+})
