@@ -1,10 +1,10 @@
 import type { CacheObserver } from '../kube/cache/observer.ts'
-import type { ReconcilerMetrics } from '../reconciler/loop.ts'
 import type { Metrics } from '../server/metrics.ts'
+import type { ControllerDeps } from './controller.ts'
 import type { WatchMonitor } from './watch-monitor.ts'
 
-/** The reconciler's port to the metrics registry. */
-export function reconcilerMetrics(metrics: Metrics): ReconcilerMetrics {
+/** The controller's port to the metrics registry. */
+export function controllerMetrics(metrics: Metrics): ControllerDeps['metrics'] {
   return {
     reconciled: (kind, result, seconds) => {
       metrics.reconciles.inc({ kind, result })
@@ -12,6 +12,7 @@ export function reconcilerMetrics(metrics: Metrics): ReconcilerMetrics {
     },
     acted: (action, result) => metrics.actions.inc({ action, result }),
     lifted: seconds => metrics.gateRemoval.observe(seconds),
+    leading: leads => metrics.leader.set(leads ? 1 : 0),
     waiting: (reason, pods) => metrics.waitingPods.set({ reason }, pods),
     queue: {
       depth: keys => metrics.queueDepth.set(keys),

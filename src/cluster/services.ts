@@ -5,16 +5,11 @@ import type { Configuration } from '../config/configuration.ts'
 import { Informer } from '../kube/cache/informer.ts'
 import { createKubeClient } from '../kube/client/client.ts'
 import type { Credentials } from '../kube/client/credentials.ts'
-import { Elector } from '../kube/coordination/elector.ts'
-import { EventRecorder } from '../kube/coordination/events.ts'
 import type { KubeApi } from '../kube/vocabulary/api.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
-import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
 import { LOCAL_QUEUES, MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOKS } from '../kube/vocabulary/resources.ts'
-import { Lanes } from '../reconciler/lanes.ts'
-import { Reconciler } from '../reconciler/loop.ts'
 import type { Metrics } from '../server/metrics.ts'
 import type { LookUp } from '../server/reviewer.ts'
 import { SERVING_NAMES, type ServingPair } from '../tls/authority.ts'
@@ -23,10 +18,12 @@ import { ensureSecret } from '../tls/secret.ts'
 import { type SecureServer, startRenewal, TlsStore } from '../tls/store.ts'
 import type { World } from '../webhooks/world.ts'
 import { whoAmI } from './connect.ts'
+import { assembleController, type Controller } from './controller.ts'
 import type { CoverageFacts } from './coverage.ts'
 import { CoverageWatch } from './coverage-watch.ts'
+import { engineOf } from './engine.ts'
 import { giveBackMemory } from './memory.ts'
-import { cacheObserver, reconcilerMetrics } from './metrics.ts'
+import { cacheObserver, controllerMetrics } from './metrics.ts'
 import { OptionalInformer } from './optional-informer.ts'
 import { OwnerCache } from './owner-cache.ts'
 import { WatchMonitor } from './watch-monitor.ts'
@@ -55,9 +52,7 @@ export class ClusterServices {
   readonly #defaultQueues: OptionalInformer<KubeObject>
   readonly #coverage: CoverageWatch
   readonly #watches: WatchMonitor
-  readonly #reconciler: Reconciler
-  readonly #elector: Elector
-  readonly #events: EventRecorder
+  readonly #controller: Controller
   readonly #deps: ClusterDeps
   #stopRenewal: () => void = () => {}
 
@@ -83,38 +78,19 @@ export class ClusterServices {
     this.#watches = new WatchMonitor({ api, clock: systemClock, log })
     const observer = cacheObserver(metrics, this.#watches)
     const ports = { api, clock: systemClock, random: Math.random, log, observer }
-    const identity = `${hostname()}_${randomUUID()}`
     this.#deps = deps
     this.#api = api
     this.pair = pair
     this.#store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES })
     this.#trust = new CaBundleWriter({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
     this.#namespaces = new Informer<KubeObject>({ ...ports, resource: NAMESPACES, metadataOnly: true })
-    const lanes = new Lanes()
-    this.#events = new EventRecorder({ ...ports, instance: identity, turn: call => lanes.run(3, call) })
-    this.#elector = new Elector({
+    const engine = engineOf(config)
+    this.#controller = assembleController({
       ...ports,
-      namespace: SYSTEM_NAMESPACE,
-      name: 'muster',
-      identity,
-      onStarted: () => {
-        metrics.leader.set(1)
-        this.#reconciler
-          .resync()
-          .then(giveBackMemory, error => log.warn({ err: error }, 'leading, but the caches could not be read'))
-      },
-      onStopped: () => {
-        metrics.leader.set(0)
-        this.#reconciler.pause()
-      },
-    })
-    this.#reconciler = new Reconciler({
-      ...ports,
-      config,
-      events: this.#events,
-      lanes,
-      metrics: reconcilerMetrics(metrics),
-      isLeader: () => this.#elector.isLeader(),
+      engine,
+      identity: `${hostname()}_${randomUUID()}`,
+      metrics: controllerMetrics(metrics),
+      onRead: giveBackMemory,
     })
     const { frameworks } = config.integrations
     this.#owners = new OwnerCache(ports, frameworks)
@@ -136,7 +112,8 @@ export class ClusterServices {
       metrics.webhookLookups.inc(lookups.length)
       return lookUp(api, lookups, world, signal)
     }
-    log.info({ self, server: deps.credentials.server.origin }, 'connected to the cluster')
+    const { name, holds } = engine
+    log.info({ self, server: deps.credentials.server.origin, engine: name, holds }, 'connected to the cluster')
   }
 
   /** Starts everything. The server must have been built with `pair`; it gets every later certificate. */
@@ -149,8 +126,7 @@ export class ClusterServices {
     this.#defaultQueues.start()
     this.#coverage.start()
     this.#watches.start()
-    this.#elector.start()
-    this.#reconciler.start().then(giveBackMemory, error => log.error({ err: error }, 'the reconciler could not start'))
+    this.#controller.start()
     this.#stopRenewal = startRenewal({
       clock: systemClock,
       log,
@@ -169,7 +145,7 @@ export class ClusterServices {
       cache('namespaces', this.#namespaces.synced),
       cache('owners', this.#owners.synced),
       cache('default-queues', this.#defaultQueues.synced),
-      cache('reconciler-caches', this.#reconciler.synced),
+      cache('reconciler-caches', this.#controller.synced),
     ]
   }
 
@@ -178,14 +154,11 @@ export class ClusterServices {
     return [this.#watches.liveness()]
   }
 
-  /** Writes end before the Lease is given back, so that the next leader never meets ours. */
   async stop(): Promise<void> {
     this.#stopRenewal()
     this.#coverage.stop()
     this.#watches.stop()
-    await this.#reconciler.stop()
-    await this.#events.stop()
-    await this.#elector.stop()
+    await this.#controller.stop()
     const caches = [this.#trust, this.#namespaces, this.#owners, this.#defaultQueues]
     await Promise.all(caches.map(cache => cache.stop()))
     await this.#api.close()

@@ -1,32 +1,41 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
-import { additionsTo, conflictWith, updateOf } from '../workload/pod-set-update.ts'
-import { type ConditionChange, condition, type QueuedWorkload } from '../workload/queued-workload.ts'
-import { type Decision, type Standing, setConditions, tell } from './decision.ts'
-import { type Seat, seat } from './lifting.ts'
+import { additionsTo, conflictWith } from '../workload/pod-set-update.ts'
+import type { QueuedWorkload } from '../workload/queued-workload.ts'
+import { type Decision, type Standing, tell } from './decision.ts'
+import type { AdmissionState, Engine } from './engine.ts'
+import { plays, type Seat, seat } from './lifting.ts'
 import * as is from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
 /** The Workload may start: gated pods take its free places, and those for whom there is none are sent away. */
-export function admitted(unit: Unit, workload: QueuedWorkload, now: string): Decision {
+export function admitted(
+  unit: Unit,
+  workload: QueuedWorkload,
+  state: Extract<AdmissionState, { readonly kind: 'admitted' }>,
+  engine: Engine,
+  now: string,
+): Decision {
   const { lift: seats, excess, unknownRole, vacant } = seat(unit, workload)
-  const { lift, blocked } = outfit(seats, workload)
+  const { lift, blocked } = outfit(seats, workload, state.since, engine)
   const [first] = blocked
-  if (first !== undefined && unit.pods.every(is.isGated)) return failedToStart(workload, first.note, now)
-  const queue = workload.status?.admission?.clusterQueue ?? workload.spec.queueName
+  if (first !== undefined && unit.pods.every(is.isGated)) {
+    return { actions: engine.finish(workload, { reason: FAILED_TO_START, message: first.note }, now), standings: [] }
+  }
   const lifted = unit.pods.filter(is.mayRun)
   const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
   return {
     actions: [
       ...lift.map(({ action }) => action),
       ...excess.map((pod): Action => ({ kind: 'DeletePod', pod: targetOf(pod) })),
-      ...setConditions(workload, replacementCondition(workload, vacant), now),
+      ...engine.awaitReplacements(workload, vacant, replacementNote(vacant), now),
+      ...(engine.reclaim?.(workload, succeededIn(unit, workload)) ?? []),
     ],
     standings: [
       ...tell(
         lift.map(({ pod }) => pod),
         'Lifting',
-        `admitted by queue ${queue}; lifting the gate`,
+        `admitted by queue ${state.queue}; lifting the gate`,
       ),
       ...blocked,
       ...held.map(pod => ({
@@ -42,11 +51,10 @@ export function admitted(unit: Unit, workload: QueuedWorkload, now: string): Dec
 }
 
 /** What each pod gets with its lift, or why it cannot have it. */
-function outfit(seats: readonly Seat[], workload: QueuedWorkload) {
+function outfit(seats: readonly Seat[], workload: QueuedWorkload, admittedAt: string | undefined, engine: Engine) {
   const lift: { readonly pod: Pod; readonly action: Action }[] = []
   const blocked: Standing[] = []
-  const admittedAt = condition(workload, 'Admitted')?.lastTransitionTime
-  const updates = new Map(workload.spec.podSets.map(podSet => [podSet, updateOf(workload, podSet)]))
+  const updates = new Map(workload.spec.podSets.map(podSet => [podSet, engine.placement(workload, podSet)]))
   for (const { pod, podSet } of seats) {
     const update = updates.get(podSet) ?? {}
     const conflict = conflictWith(pod, update)
@@ -59,23 +67,18 @@ function outfit(seats: readonly Seat[], workload: QueuedWorkload) {
 }
 
 /** Nothing has started and nothing ever can: the end, so that it holds no quota and everybody can see why. */
-function failedToStart(workload: QueuedWorkload, message: string, now: string): Decision {
-  const change = { type: 'Finished', status: 'True', reason: FAILED_TO_START, message } as const
-  return { actions: setConditions(workload, [change], now), standings: [] }
-}
-
 export const FAILED_TO_START = 'FailedToStart'
 
 export const tooMany = (unit: Unit): string => `group ${unit.name} has all its pods already; this one is deleted`
 export const WRONG_SHAPE =
   'its shape is none of those of its group; delete it, or give it the shape of the pod it replaces'
 
-/** Pods of a group that fail are not restarted by us: the condition tells whoever can that a place is vacant. */
-function replacementCondition(workload: QueuedWorkload, vacant: number): readonly ConditionChange[] {
-  const type = 'WaitingForReplacementPods'
-  if (vacant > 0) return [{ type, status: 'True', reason: 'WaitingForReplacement', message: replacementNote(vacant) }]
-  if (condition(workload, type) === undefined) return []
-  return [{ type, status: 'False', reason: 'WaitingForReplacement', message: 'no pod needs a replacement' }]
+/** How many pods of each podSet have done their work. */
+function succeededIn(unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> {
+  const done = unit.pods.filter(is.isSucceeded)
+  return new Map(
+    workload.spec.podSets.map(podSet => [podSet.name, done.filter(pod => plays(unit, pod, podSet)).length]),
+  )
 }
 
 function replacementNote(vacant: number): string {

@@ -1,11 +1,5 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
-import { type Action, targetOf } from '../workload/actions.ts'
-import {
-  type ConditionChange,
-  type QueuedWorkload,
-  type WorkloadStatus,
-  withConditions,
-} from '../workload/queued-workload.ts'
+import type { Action } from '../workload/actions.ts'
 import type { Reason } from '../workload/reasons.ts'
 
 /** Where one pod stands, for its Event, the log and the metrics. */
@@ -24,17 +18,4 @@ export interface Decision {
 
 export function tell(pods: readonly Pod[], reason: Reason, note: string, since?: string): readonly Standing[] {
   return pods.map(pod => ({ pod, reason, note, ...(since !== undefined && { since }) }))
-}
-
-export function setConditions(
-  workload: QueuedWorkload,
-  changes: readonly ConditionChange[],
-  now: string,
-  ended: Pick<WorkloadStatus, 'admission' | 'waiting'> = {},
-): readonly Action[] {
-  const conditions = withConditions(workload, changes, now)
-  if (conditions === undefined) return []
-  const resourceVersion = workload.metadata.resourceVersion ?? ''
-  const status = { conditions, ...ended }
-  return [{ kind: 'SetStatus', workload: targetOf(workload), resourceVersion, status }]
 }

@@ -57,6 +57,7 @@ function expectsReplacements({ kind, pods }: Unit): boolean {
   return kind === 'group' && pods.length > 0 && !comesLater
 }
 
-function plays(unit: Unit, pod: Pod, podSet: PodSet): boolean {
+/** Whether the pod belongs to the podSet. */
+export function plays(unit: Unit, pod: Pod, podSet: PodSet): boolean {
   return unit.kind === 'single' || roleNameOf(pod) === podSet.name
 }

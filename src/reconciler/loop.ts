@@ -1,6 +1,4 @@
 import type { Logger } from 'pino'
-import type { Configuration } from '../config/configuration.ts'
-import { BuiltinEngine } from '../engines/builtin/engine.ts'
 import { Informer } from '../kube/cache/informer.ts'
 import type { CacheObserver } from '../kube/cache/observer.ts'
 import { WorkQueue, type WorkQueueMetrics } from '../kube/cache/work-queue.ts'
@@ -9,29 +7,21 @@ import type { KubeApi } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import { MANAGED } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
-import { PODS, WORKLOADS } from '../kube/vocabulary/resources.ts'
+import { PODS } from '../kube/vocabulary/resources.ts'
 import { type Action, subjectOf } from '../workload/actions.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
-import { podForCache, workloadForCache } from './cache-contents.ts'
+import { podForCache } from './cache-contents.ts'
 import { decide } from './decide.ts'
+import type { Engine } from './engine.ts'
 import { type Lanes, laneOf } from './lanes.ts'
 import { perform, type Result, type WriteBack } from './perform.ts'
-import { byAge, isGated } from './pod-state.ts'
+import { isGated } from './pod-state.ts'
 import { Standings } from './standings.ts'
-import {
-  isStray,
-  parseStrayKey,
-  parseUnitKey,
-  strayKeyOf,
-  type Unit,
-  unitKeyOf,
-  unitKeyOfWorkload,
-  workloadNameOf,
-} from './unit.ts'
+import { isStray, parseStrayKey, strayKeyOf, unitFrom, unitKeyOf, unitKeyOfWorkload } from './unit.ts'
 
 export interface ReconcilerDeps {
   readonly api: KubeApi
-  readonly config: Configuration
+  readonly engine: Engine
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -60,7 +50,7 @@ export class Reconciler {
   readonly #pods: Informer<Pod>
   readonly #workloads: Informer<QueuedWorkload>
   readonly #queue: WorkQueue
-  readonly #engine: BuiltinEngine
+  readonly #engine: Engine
   readonly #standings: Standings
   readonly #writeBack: WriteBack
   /** The caches are no older than our leadership. */
@@ -70,6 +60,7 @@ export class Reconciler {
   constructor(deps: ReconcilerDeps) {
     const { api, clock, random, log, observer } = deps
     this.#deps = deps
+    this.#engine = deps.engine
     this.#pods = new Informer<Pod>({
       api,
       resource: PODS,
@@ -84,18 +75,20 @@ export class Reconciler {
     })
     this.#workloads = new Informer<QueuedWorkload>({
       api,
-      resource: WORKLOADS,
+      resource: deps.engine.workloads,
       indexes: { unit: workload => [unitKeyOfWorkload(workload)] },
-      transform: workloadForCache,
+      transform: workload => deps.engine.forCache(workload),
       clock,
       random,
       log,
       observer,
     })
     this.#queue = new WorkQueue({ clock, random, log, metrics: deps.metrics.queue })
-    this.#engine = new BuiltinEngine(deps.config.queues)
     this.#standings = new Standings(deps.events, deps.metrics)
-    this.#writeBack = { pod: pod => this.#pods.offer(pod), workload: workload => this.#workloads.offer(workload) }
+    this.#writeBack = (resource, object) => {
+      if (resource === PODS) this.#pods.offer(object as Pod)
+      if (resource === this.#engine.workloads) this.#workloads.offer(object as QueuedWorkload)
+    }
     this.#pods.subscribe(({ object, previous, type }) => {
       if (type === 'deleted') this.#standings.forget(object)
       if (type === 'deleted' && isStray(object)) this.#queue.add(strayKeyOf(object))
@@ -103,7 +96,8 @@ export class Reconciler {
       this.#queue.add(unitKeyOf(object))
     })
     this.#workloads.subscribe(({ object, type }) => {
-      for (const queue of this.#engine.observe(object, type === 'deleted')) this.#queue.add(`queue/${queue}`)
+      const queues = this.#engine.decider?.observe(object, type === 'deleted') ?? []
+      for (const queue of queues) this.#queue.add(`queue/${queue}`)
       this.#queue.add(unitKeyOfWorkload(object))
     })
   }
@@ -139,7 +133,7 @@ export class Reconciler {
     for (const pod of this.#pods.values()) this.#queue.add(unitKeyOf(pod))
     for (const workload of this.#workloads.values()) {
       this.#queue.add(unitKeyOfWorkload(workload))
-      this.#queue.add(`queue/${workload.spec.queueName}`)
+      if (this.#engine.decider !== undefined) this.#queue.add(`queue/${workload.spec.queueName}`)
     }
   }
 
@@ -176,23 +170,15 @@ export class Reconciler {
   }
 
   async #reconcileQueue(key: string): Promise<boolean> {
-    return await this.#performAll(this.#engine.decide(key.slice('queue/'.length), this.#timestamp()))
+    const queue = key.slice('queue/'.length)
+    return await this.#performAll(this.#engine.decider?.decide(queue, this.#timestamp()) ?? [])
   }
 
   async #reconcileUnit(key: string): Promise<boolean> {
-    const unit = this.#unit(key)
-    const { actions, standings } = decide(unit, this.#timestamp())
+    const unit = unitFrom(key, this.#pods.byIndex('unit', key), this.#workloads.byIndex('unit', key))
+    const { actions, standings } = decide(unit, this.#engine, this.#timestamp())
     this.#standings.tell(standings)
     return await this.#performAll(actions)
-  }
-
-  #unit(key: string): Unit {
-    const { kind, namespace, name } = parseUnitKey(key)
-    const pods = [...this.#pods.byIndex('unit', key)].sort(byAge)
-    const workloadName = workloadNameOf(kind, name, pods)
-    const workloads = this.#workloads.byIndex('unit', key)
-    const workload = workloads.find(candidate => candidate.metadata.name === workloadName)
-    return { kind, namespace, name, pods, workload, orphans: workloads.filter(other => other !== workload) }
   }
 
   /**
@@ -212,7 +198,8 @@ export class Reconciler {
       const result = await lanes.run(laneOf(action), () => this.#performIfLeader(action))
       if (result === undefined) return true
       metrics.acted(action.kind, result.kind)
-      log.debug({ action: action.kind, ...subjectOf(action), result: result.kind }, 'acted')
+      const { namespace, name } = subjectOf(action)
+      log.debug({ action: action.kind, namespace, name, result: result.kind }, 'acted')
       if (action.kind === 'LiftGate' && result.kind === 'done') this.#lifted(action.admittedAt)
       if (result.kind === 'blocked') this.#blocked(action, result.message)
       return result.kind === 'done'

@@ -1,15 +1,12 @@
-import { ApiError, type KubeApi, type Patch } from '../kube/vocabulary/api.ts'
+import { ApiError, type KubeApi, type Patch, type Resource } from '../kube/vocabulary/api.ts'
 import { ADMISSION_GATE, MANAGED } from '../kube/vocabulary/names.ts'
 import type { KubeObject, Pod } from '../kube/vocabulary/objects.ts'
-import { PODS, WORKLOADS } from '../kube/vocabulary/resources.ts'
-import type { Action, Target } from '../workload/actions.ts'
-import { type QueuedWorkload, RESOURCE_IN_USE } from '../workload/queued-workload.ts'
+import { PODS } from '../kube/vocabulary/resources.ts'
+import { type Action, subjectOf, type Target } from '../workload/actions.ts'
+import { changeTo, hasSameController } from './ensure.ts'
 
 /** Where the API server's answers go, so that the next decision is never older than our own last write. */
-export interface WriteBack {
-  pod(pod: Pod): void
-  workload(workload: QueuedWorkload): void
-}
+export type WriteBack = (resource: Resource, object: KubeObject) => void
 
 /**
  * - `done`: written, or already so.
@@ -39,14 +36,9 @@ export async function perform(action: Action, api: KubeApi, writeBack: WriteBack
 
 /** What we hold of the object is old, and a watch that lags would let us send the same thing again and again. */
 async function reread(action: Action, api: KubeApi, writeBack: WriteBack): Promise<void> {
+  const { resource, namespace, name } = subjectOf(action)
   try {
-    if ('pod' in action) {
-      const { namespace, name } = action.pod
-      writeBack.pod(await api.get<Pod>(PODS, { namespace, name }))
-    } else {
-      const { namespace, name = '' } = action.kind === 'CreateWorkload' ? action.workload.metadata : action.workload
-      writeBack.workload(await api.get<QueuedWorkload>(WORKLOADS, { namespace, name }))
-    }
+    writeBack(resource, await api.get(resource, { namespace, name }))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
   }
@@ -62,37 +54,31 @@ function refusal(error: ApiError): Result {
 
 async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise<Result> {
   switch (action.kind) {
-    case 'CreateWorkload':
-      // The name is derived from the unit: a second leader's create meets the first one's object, and nothing is doubled.
-      writeBack.workload(await api.create(WORKLOADS, action.workload))
-      return DONE
+    case 'EnsureObject':
+      return await ensure(action, api, writeBack)
     case 'AddOwners': {
       const { ownerReferences, resourceVersion } = action
       const metadata = { uid: action.workload.uid, resourceVersion, ownerReferences }
-      writeBack.workload(await patchWorkload(api, action.workload, { type: 'merge', body: { metadata } }))
-      return DONE
+      return await patchWorkload(action, api, writeBack, { type: 'merge', body: { metadata } })
     }
     case 'SetQueue': {
       const { queueName, resourceVersion } = action
       const body = { metadata: { uid: action.workload.uid, resourceVersion }, spec: { queueName } }
-      writeBack.workload(await patchWorkload(api, action.workload, { type: 'merge', body }))
-      return DONE
+      return await patchWorkload(action, api, writeBack, { type: 'merge', body })
     }
     case 'SetStatus': {
       const { status, resourceVersion } = action
       const body = { metadata: { uid: action.workload.uid, resourceVersion }, status }
-      writeBack.workload(await patchWorkload(api, action.workload, { type: 'merge', body }, 'status'))
-      return DONE
+      return await patchWorkload(action, api, writeBack, { type: 'merge', body }, 'status')
     }
     case 'ReleaseWorkload': {
       const path = `/metadata/finalizers/${action.finalizerIndex}`
       const body = [
         { op: 'test', path: '/metadata/uid', value: action.workload.uid },
-        { op: 'test', path, value: RESOURCE_IN_USE },
+        { op: 'test', path, value: action.finalizer },
         { op: 'remove', path },
       ]
-      writeBack.workload(await patchWorkload(api, action.workload, { type: 'json', body }))
-      return DONE
+      return await patchWorkload(action, api, writeBack, { type: 'json', body })
     }
     case 'LiftGate': {
       // In one write: a pod that could start without the rest of its admission would start in the wrong place.
@@ -108,12 +94,12 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
         ...(nodeSelector && { nodeSelector }),
         ...(tolerations && { tolerations }),
       }
-      writeBack.pod(await patchPod(api, action.pod, { metadata, spec }))
+      writeBack(PODS, await patchPod(api, action.pod, { metadata, spec }))
       return DONE
     }
     case 'RemoveFinalizer': {
       const metadata = { '$deleteFromPrimitiveList/finalizers': [MANAGED] }
-      writeBack.pod(await patchPod(api, action.pod, { metadata }))
+      writeBack(PODS, await patchPod(api, action.pod, { metadata }))
       return DONE
     }
     case 'DeletePod':
@@ -133,7 +119,38 @@ function patchPod(api: KubeApi, pod: Target, change: { metadata?: object; spec?:
   return api.patch<Pod>(PODS, { namespace: pod.namespace, name: pod.name }, { type: 'strategic', body })
 }
 
-function patchWorkload(api: KubeApi, target: Target, patch: Patch, subresource?: string): Promise<QueuedWorkload> {
-  const ref = { namespace: target.namespace, name: target.name, ...(subresource === undefined ? {} : { subresource }) }
-  return api.patch<QueuedWorkload & KubeObject>(WORKLOADS, ref, patch)
+async function patchWorkload(
+  { resource, workload: { namespace, name } }: { readonly resource: Resource; readonly workload: Target },
+  api: KubeApi,
+  writeBack: WriteBack,
+  patch: Patch,
+  subresource?: string,
+): Promise<Result> {
+  const ref = { namespace, name, ...(subresource === undefined ? {} : { subresource }) }
+  writeBack(resource, await api.patch(resource, ref, patch))
+  return DONE
 }
+
+/**
+ * Names are derived from what the object is for: a second leader's create meets the first one's object, and nothing is
+ * doubled. What is there already is changed only if it is ours.
+ */
+async function ensure({ resource, wanted, known }: Ensure, api: KubeApi, writeBack: WriteBack): Promise<Result> {
+  if (known === undefined) {
+    writeBack(resource, await api.create(resource, wanted))
+    return DONE
+  }
+  if (!hasSameController(known, wanted)) {
+    const { namespace, name } = wanted.metadata
+    return { kind: 'blocked', message: `${resource.kind} ${namespace}/${name} belongs to somebody else` }
+  }
+  const change = changeTo(known, wanted)
+  if (change === undefined) return DONE
+  const { name = '', namespace, uid, resourceVersion } = known.metadata
+  const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }
+  const ref = { name, ...(namespace !== undefined && { namespace }) }
+  writeBack(resource, await api.patch(resource, ref, { type: 'merge', body }))
+  return DONE
+}
+
+type Ensure = Extract<Action, { readonly kind: 'EnsureObject' }>

@@ -4,7 +4,7 @@ import type { Target } from '../workload/actions.ts'
 import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
-import { nameOf, uidOf } from './pod-state.ts'
+import { byAge, nameOf, uidOf } from './pod-state.ts'
 
 /** What is admitted, lifted and finished as one: a single pod, or all pods of a group. */
 export interface Unit {
@@ -42,16 +42,18 @@ export function parseStrayKey(key: string): Target {
   return { namespace, name, uid }
 }
 
-export function parseUnitKey(key: string): Pick<Unit, 'kind' | 'namespace' | 'name'> {
+/**
+ * The unit of a key, from the pods and Workloads that have it. A single pod's Workload carries the pod's uid in its
+ * name; whatever else has the key is of pods that are gone.
+ */
+export function unitFrom(key: string, members: readonly Pod[], workloads: readonly QueuedWorkload[]): Unit {
   const [kind, namespace = '', name = ''] = key.split('/')
-  return { kind: kind === 'group' ? 'group' : 'single', namespace, name }
-}
-
-/** The name under which a unit's Workload is looked up; a single pod's depends on the pod's uid. */
-export function workloadNameOf(kind: Unit['kind'], name: string, pods: readonly Pod[]): string | undefined {
-  if (kind === 'group') return name
-  const pod = pods[0]
-  return pod === undefined ? undefined : singlePodWorkloadName(name, uidOf(pod))
+  const pods = [...members].sort(byAge)
+  const [pod] = pods
+  const wanted = kind === 'group' ? name : pod && singlePodWorkloadName(name, uidOf(pod))
+  const workload = workloads.find(candidate => candidate.metadata.name === wanted)
+  const orphans = workloads.filter(other => other !== workload)
+  return { kind: kind === 'group' ? 'group' : 'single', namespace, name, pods, workload, orphans }
 }
 
 /** A single pod's Workload names its pod as controller; a group's has the group's name. */

@@ -1,6 +1,8 @@
-import type { OwnerReference } from '../kube/vocabulary/objects.ts'
+import type { Resource } from '../kube/vocabulary/api.ts'
+import type { KubeObject, OwnerReference } from '../kube/vocabulary/objects.ts'
+import { PODS } from '../kube/vocabulary/resources.ts'
 import type { PodAdditions } from './pod-set-update.ts'
-import type { QueuedWorkload, WorkloadStatus } from './queued-workload.ts'
+import type { WorkloadStatus } from './queued-workload.ts'
 
 /** One object, in one life: the uid keeps a write from reaching a successor of the same name. */
 export interface Target {
@@ -14,26 +16,41 @@ export interface Target {
  * Each one is safe to do twice, safe under two leaders, and safe to lose: the next pass decides it again.
  */
 export type Action =
-  | { readonly kind: 'CreateWorkload'; readonly workload: QueuedWorkload }
+  /** Creates it, or patches the fields that `wanted` names in what is `known`. What belongs to somebody else stays his. */
+  | {
+      readonly kind: 'EnsureObject'
+      readonly resource: Resource
+      readonly wanted: KubeObject
+      readonly known?: KubeObject
+    }
   | {
       readonly kind: 'AddOwners'
+      readonly resource: Resource
       readonly workload: Target
       readonly resourceVersion: string
       readonly ownerReferences: readonly OwnerReference[]
     }
   | {
       readonly kind: 'SetStatus'
+      readonly resource: Resource
       readonly workload: Target
       readonly resourceVersion: string
       readonly status: WorkloadStatus
     }
   | {
       readonly kind: 'SetQueue'
+      readonly resource: Resource
       readonly workload: Target
       readonly resourceVersion: string
       readonly queueName: string
     }
-  | { readonly kind: 'ReleaseWorkload'; readonly workload: Target; readonly finalizerIndex: number }
+  | {
+      readonly kind: 'ReleaseWorkload'
+      readonly resource: Resource
+      readonly workload: Target
+      readonly finalizer: string
+      readonly finalizerIndex: number
+    }
   | {
       readonly kind: 'LiftGate'
       readonly pod: Target
@@ -49,11 +66,16 @@ export function targetOf(object: { readonly metadata: { namespace?: string; name
   return { namespace, name, uid }
 }
 
-/** What the action is about, for the log. */
-export function subjectOf(action: Action): { namespace?: string; name?: string } {
-  if (action.kind === 'CreateWorkload') {
-    return { namespace: action.workload.metadata.namespace, name: action.workload.metadata.name }
+/** What the action is about. */
+export function subjectOf(action: Action): {
+  readonly resource: Resource
+  readonly namespace: string
+  readonly name: string
+} {
+  if (action.kind === 'EnsureObject') {
+    const { namespace = '', name = '' } = action.wanted.metadata
+    return { resource: action.resource, namespace, name }
   }
-  const { namespace, name } = 'pod' in action ? action.pod : action.workload
-  return { namespace, name }
+  if ('pod' in action) return { resource: PODS, namespace: action.pod.namespace, name: action.pod.name }
+  return { resource: action.resource, namespace: action.workload.namespace, name: action.workload.name }
 }

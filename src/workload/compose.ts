@@ -2,28 +2,34 @@ import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
 import { type OwnerReference, type Pod, wholeSpecOf } from '../kube/vocabulary/objects.ts'
 import { compareVersions } from '../kube/vocabulary/versions.ts'
 import { type PlannedRole, planGroup, roleNameOf } from './group-plan.ts'
-import {
-  IS_GROUP_WORKLOAD,
-  type PodSet,
-  QUEUE_ORDER,
-  type QueuedWorkload,
-  RESOURCE_IN_USE,
-  WORKLOAD_API_VERSION,
-} from './queued-workload.ts'
+import type { PodSet } from './queued-workload.ts'
 
 /** As many roles as Kueue's Workload has room for. */
 export const MAX_POD_SETS = 18
 
+/** Everything that an engine needs to know to make the Workload of a unit. */
+export interface WorkloadPlan {
+  readonly kind: 'single' | 'group'
+  readonly namespace: string
+  readonly name: string
+  readonly queueName: string
+  readonly podSets: readonly PodSet[]
+  readonly priority: number
+  readonly ownerReferences: readonly OwnerReference[]
+  /** Resource versions grow with every write in the cluster, so the newest member's tells when the unit was complete. */
+  readonly completeAt: string
+}
+
 /** Either the Workload of a complete group, or why there can't be one yet. */
 export type Composition =
-  | { readonly workload: QueuedWorkload }
+  | { readonly plan: WorkloadPlan }
   | { readonly reason: 'WaitingForPods' | 'InvalidGroup'; readonly note: string }
 
 const waiting = (note: string): Composition => ({ reason: 'WaitingForPods', note })
 const invalid = (note: string): Composition => ({ reason: 'InvalidGroup', note })
 
-export function composeSingle(name: string, pod: Pod): QueuedWorkload {
-  return workloadObject(name, [pod], [{ name: 'main', count: 1, template: { spec: wholeSpecOf(pod) } }], true)
+export function composeSingle(name: string, pod: Pod): WorkloadPlan {
+  return planOf(name, [pod], [{ name: 'main', count: 1, template: { spec: wholeSpecOf(pod) } }], 'single')
 }
 
 /**
@@ -40,7 +46,7 @@ export function composeGroup(name: string, members: readonly Pod[]): Composition
   const { total, fastAdmission } = plan
   if (fastAdmission) {
     const only: PodSet = { name: roleNameOf(first), count: total, template: { spec: wholeSpecOf(first) } }
-    return { workload: workloadObject(name, members, [only], false) }
+    return { plan: planOf(name, members, [only], 'group') }
   }
   if (members.length < total) return waiting(`${members.length} of the ${total} pods of group ${name} exist`)
   const seated = members.slice(0, total)
@@ -48,7 +54,7 @@ export function composeGroup(name: string, members: readonly Pod[]): Composition
   if (podSets.length > MAX_POD_SETS) {
     return invalid(`group ${name} has ${podSets.length} different pod shapes; at most ${MAX_POD_SETS} are possible`)
   }
-  return { workload: workloadObject(name, seated, podSets, false) }
+  return { plan: planOf(name, seated, podSets, 'group') }
 }
 
 /** A role whose shape was announced may come later, as a driver's workers do; every other role must be there in full. */
@@ -64,7 +70,7 @@ function composeRoles(name: string, members: readonly Pod[], roles: readonly Pla
     podSets.push({ name: role, count, template: { spec: template ?? (first ? wholeSpecOf(first) : {}) } })
     seated.push(...players)
   }
-  return { workload: workloadObject(name, seated, podSets, false) }
+  return { plan: planOf(name, seated, podSets, 'group') }
 }
 
 function podSetsByShape(members: readonly Pod[]): readonly PodSet[] {
@@ -80,42 +86,32 @@ function podSetsByShape(members: readonly Pod[]): readonly PodSet[] {
     .map(([name, { count, first }]) => ({ name, count, template: { spec: wholeSpecOf(first) } }))
 }
 
-function workloadObject(
+function planOf(
   name: string,
   pods: readonly Pod[],
   podSets: readonly PodSet[],
-  single: boolean,
-): QueuedWorkload {
+  kind: WorkloadPlan['kind'],
+): WorkloadPlan {
   const [first] = pods
   return {
-    apiVersion: WORKLOAD_API_VERSION,
-    kind: 'Workload',
-    metadata: {
-      name,
-      namespace: first?.metadata.namespace ?? '',
-      annotations: {
-        [QUEUE_ORDER]: newestVersion(pods),
-        ...(single ? {} : { [IS_GROUP_WORKLOAD]: 'true' }),
-      },
-      finalizers: [RESOURCE_IN_USE],
-      ownerReferences: pods.map(pod => ownerReference(pod, single)),
-    },
-    spec: {
-      queueName: first?.metadata.labels?.[QUEUE_NAME] ?? '',
-      podSets,
-      priority: first?.spec.priority ?? 0,
-    },
+    kind,
+    namespace: first?.metadata.namespace ?? '',
+    name,
+    queueName: first?.metadata.labels?.[QUEUE_NAME] ?? '',
+    podSets,
+    priority: first?.spec.priority ?? 0,
+    ownerReferences: pods.map(pod => ownerReference(pod, kind)),
+    completeAt: newestVersion(pods),
   }
 }
 
 /** The garbage collector removes a Workload when the last of its pods is gone, with or without Muster. */
-export function ownerReference(pod: Pod, single: boolean): OwnerReference {
+export function ownerReference(pod: Pod, kind: WorkloadPlan['kind']): OwnerReference {
   const { name = '', uid = '' } = pod.metadata
   const plain = { apiVersion: 'v1', kind: 'Pod', name, uid }
-  return single ? { ...plain, controller: true, blockOwnerDeletion: true } : plain
+  return kind === 'single' ? { ...plain, controller: true, blockOwnerDeletion: true } : plain
 }
 
-/** Resource versions grow with every write in the cluster, so the newest member's tells when the unit was complete. */
 function newestVersion(pods: readonly Pod[]): string {
   const versions = pods.map(pod => pod.metadata.resourceVersion ?? '0')
   return versions.reduce((newest, version) => (compareVersions(version, newest) > 0 ? version : newest), '0')

@@ -56,14 +56,6 @@ export interface PodSetAssignment extends PodSetUpdate {
 
 export type WorkloadConditionType = 'QuotaReserved' | 'Admitted' | 'Evicted' | 'Finished' | 'WaitingForReplacementPods'
 
-export const WORKLOAD_API_VERSION = 'muster.dev/v1alpha1'
-/** Holds a deleted Workload until its pods have stopped, so that its usage is not given away under them. */
-export const RESOURCE_IN_USE = 'muster.dev/resource-in-use'
-/** Tells a group's Workload from a single pod's, so that a group name can never capture a pod's Workload. */
-export const IS_GROUP_WORKLOAD = 'kueue.x-k8s.io/is-group-workload'
-/** Where in the queue the Workload stands among those of the same second: creation times have no fractions. */
-export const QUEUE_ORDER = 'muster.dev/queue-order'
-
 export function condition(workload: QueuedWorkload, type: WorkloadConditionType): Condition | undefined {
   return workload.status?.conditions?.find(candidate => candidate.type === type)
 }
@@ -79,11 +71,6 @@ export function notWaiting({ status }: QueuedWorkload): Pick<WorkloadStatus, 'wa
 
 export function podCount(workload: QueuedWorkload): number {
   return workload.spec.podSets.reduce((sum, podSet) => sum + podSet.count, 0)
-}
-
-/** Admitted and not taken back: the only state in which gates may be lifted. */
-export function isAdmitted(workload: QueuedWorkload): boolean {
-  return isTrue(workload, 'Admitted') && !isTrue(workload, 'Evicted') && workload.spec.active !== false
 }
 
 export type ConditionChange = Pick<Condition, 'status' | 'reason' | 'message'> & {

@@ -1,5 +1,8 @@
+import { WORKLOADS } from '../../src/engines/builtin/workloads.ts'
 import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../src/kube/vocabulary/names.ts'
-import { NAMESPACES, PODS, WORKLOADS } from '../../src/kube/vocabulary/resources.ts'
+
+import { NAMESPACES, PODS } from '../../src/kube/vocabulary/resources.ts'
+
 import { ignoreRaces } from './actors/nodes.ts'
 import type { Cluster } from './cluster.ts'
 import type { Stored } from './model/server.ts'

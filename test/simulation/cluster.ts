@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { engineOf } from '../../src/cluster/engine.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import { OFFLINE_IDENTITY, SYSTEM_NAMESPACE } from '../../src/kube/vocabulary/names.ts'
 import { EVENTS, LEASES, PODS } from '../../src/kube/vocabulary/resources.ts'
@@ -159,7 +160,7 @@ export class Cluster {
       hub: this.hub,
       wire: replica => this.#wire(seat, replica),
       who: this.muster,
-      config: this.config,
+      engine: engineOf(this.config),
       onMetric: (name, value) => {
         if (value < 0) this.fail('F9', `${name} is ${value}: no duration and no number of pods is negative`)
       },

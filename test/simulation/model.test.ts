@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { WORKLOADS } from '../../src/engines/builtin/workloads.ts'
 import { ApiError, type WatchEvent } from '../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
-import { NAMESPACES, PODS, WORKLOADS } from '../../src/kube/vocabulary/resources.ts'
+
+import { NAMESPACES, PODS } from '../../src/kube/vocabulary/resources.ts'
+
 import { ModelServer, type Stored } from './model/server.ts'
 import { WatchHub } from './model/watch.ts'
 

@@ -1,11 +1,7 @@
 import type { Logger } from 'pino'
-import type { Configuration } from '../../src/config/configuration.ts'
-import { Elector } from '../../src/kube/coordination/elector.ts'
-import { EventRecorder } from '../../src/kube/coordination/events.ts'
+import { assembleController, type Controller } from '../../src/cluster/controller.ts'
 import type { Clock } from '../../src/kube/vocabulary/clock.ts'
-import { SYSTEM_NAMESPACE } from '../../src/kube/vocabulary/names.ts'
-import { Lanes } from '../../src/reconciler/lanes.ts'
-import { Reconciler } from '../../src/reconciler/loop.ts'
+import type { Engine } from '../../src/reconciler/engine.ts'
 import { nobody } from '../support/observers.ts'
 import type { Agenda, Owner } from './agenda.ts'
 import { Channel } from './channel.ts'
@@ -33,49 +29,36 @@ export interface ReplicaOptions {
   readonly hub: WatchHub
   readonly wire: (replica: Replica) => Wire
   readonly who: string
-  readonly config: Configuration
+  readonly engine: Engine
   readonly onMetric: (name: string, value: number) => void
   readonly log: Logger
 }
 
 const EPOCH = Date.UTC(2026, 10, 16, 10)
 
-/** One process of Muster, put together as `cluster/services.ts` does it, on a clock and a network of the simulator. */
+/** One process of Muster, put together as it ships, on a clock and a network of the simulator. */
 export class Replica implements Owner {
   readonly name: string
   readonly channel: Channel
-  readonly #reconciler: Reconciler
-  readonly #elector: Elector
-  readonly #events: EventRecorder
+  readonly #controller: Controller
   alive = true
   pausedUntil = 0
   /** Writes that have left this process, for faults that strike at a certain one. */
   writes = 0
 
   constructor(options: ReplicaOptions) {
-    const { name, agenda, dice, machine, link, server, hub, who, config, log, onMetric } = options
+    const { name, agenda, dice, machine, link, server, hub, who, engine, log, onMetric } = options
     this.name = name
     this.channel = new Channel({ agenda, owner: this, link, server, hub, who, wire: options.wire(this) })
     const clock = replicaClock(agenda, machine, this)
-    const random = () => dice.next()
-    const ports = { api: this.channel, clock, random, log, observer: nobody }
-    const lanes = new Lanes()
-    this.#events = new EventRecorder({ ...ports, instance: name, turn: call => lanes.run(3, call) })
-    this.#elector = new Elector({
-      ...ports,
-      namespace: SYSTEM_NAMESPACE,
-      name: 'muster',
+    this.#controller = assembleController({
+      api: this.channel,
+      clock,
+      random: () => dice.next(),
+      log,
+      observer: nobody,
+      engine,
       identity: name,
-      onStarted: () => {
-        this.#reconciler.resync().catch(() => {})
-      },
-      onStopped: () => this.#reconciler.pause(),
-    })
-    this.#reconciler = new Reconciler({
-      ...ports,
-      config,
-      events: this.#events,
-      lanes,
       metrics: {
         reconciled: (_kind, _result, seconds) => onMetric('reconcile seconds', seconds),
         acted: () => {},
@@ -87,13 +70,13 @@ export class Replica implements Owner {
           retry: () => {},
           latency: seconds => onMetric('queue seconds', seconds),
         },
+        leading: () => {},
       },
-      isLeader: () => this.#elector.isLeader(),
     })
   }
 
   get leads(): boolean {
-    return this.alive && this.#elector.isLeader()
+    return this.alive && this.#controller.leads
   }
 
   /** Both watches are there, and everything that was sent on them has arrived. */
@@ -103,8 +86,7 @@ export class Replica implements Owner {
   }
 
   start(): void {
-    this.#elector.start()
-    this.#reconciler.start().catch(() => {})
+    this.#controller.start()
   }
 
   /** The process is gone in this instant: none of its code runs again, what it has sent is on its way. */
@@ -114,9 +96,7 @@ export class Replica implements Owner {
 
   /** As on SIGTERM. */
   async stop(): Promise<void> {
-    await this.#reconciler.stop()
-    await this.#events.stop()
-    await this.#elector.stop()
+    await this.#controller.stop()
     this.alive = false
   }
 }

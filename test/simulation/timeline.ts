@@ -1,5 +1,8 @@
+import { WORKLOADS } from '../../src/engines/builtin/workloads.ts'
 import type { ApiError } from '../../src/kube/vocabulary/api.ts'
-import { EVENTS, PODS, WORKLOADS } from '../../src/kube/vocabulary/resources.ts'
+
+import { EVENTS, PODS } from '../../src/kube/vocabulary/resources.ts'
+
 import { asPod, asWorkload, gatesOf, phaseOf } from './facts.ts'
 import type { ModelServer, Stored } from './model/server.ts'
 import type { Request } from './wire.ts'

@@ -1,3 +1,4 @@
+import { composeWorkload } from '../../src/engines/builtin/workloads.ts'
 import type { Condition, Pod } from '../../src/kube/vocabulary/objects.ts'
 import { composeGroup, composeSingle } from '../../src/workload/compose.ts'
 import { singlePodWorkloadName } from '../../src/workload/names.ts'
@@ -9,10 +10,11 @@ export function workloadOf(pods: readonly Pod[], conditions: readonly Condition[
   if (pod === undefined) throw new Error('a Workload needs a pod')
   const group = pod.metadata.labels?.['kueue.x-k8s.io/pod-group-name']
   const { name = '', uid = '' } = pod.metadata
-  if (group === undefined) return stored(composeSingle(singlePodWorkloadName(name, uid), pod), conditions)
+  if (group === undefined)
+    return stored(composeWorkload(composeSingle(singlePodWorkloadName(name, uid), pod)), conditions)
   const composition = composeGroup(group, pods)
-  if (!('workload' in composition)) throw new Error(composition.note)
-  return stored(composition.workload, conditions)
+  if (!('plan' in composition)) throw new Error(composition.note)
+  return stored(composeWorkload(composition.plan), conditions)
 }
 
 function stored(workload: QueuedWorkload, conditions: readonly Condition[]): QueuedWorkload {

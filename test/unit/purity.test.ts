@@ -77,17 +77,12 @@ const FLOORS: readonly (readonly string[])[] = [
 /** The rooms within kube/, lower first. */
 const KUBE_FLOORS: readonly (readonly string[])[] = [['vocabulary'], ['client', 'cache', 'coordination']]
 
-/** The loop makes its engine itself. It will be given one. */
-const NOT_YET: ReadonlySet<string> = new Set(['reconciler/loop.ts -> engines/builtin/engine.ts'])
-
 /** What the deciding code must never reach, not even through others. */
 const OUT_OF_REACH = /^(?:server|cluster|tls|cli)\/|^kube\/client\//
 
 describe('imports', () => {
   it.each(FILES)('of %s point downwards', file => {
-    const wrong = importsOf(file).filter(
-      ({ target }) => target !== undefined && !pointsDown(file, target) && !NOT_YET.has(`${file} -> ${target}`),
-    )
+    const wrong = importsOf(file).filter(({ target }) => target !== undefined && !pointsDown(file, target))
     expect(wrong.map(({ target }) => target)).toEqual([])
   })
 

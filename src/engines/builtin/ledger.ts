@@ -1,6 +1,7 @@
-import { condition, isTrue, QUEUE_ORDER, type QueuedWorkload } from '../../workload/queued-workload.ts'
+import { condition, isTrue, type QueuedWorkload } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
 import { type Amounts, add, subtract, workloadRequests } from './requests.ts'
+import { QUEUE_ORDER } from './workloads.ts'
 
 /** A Workload as its queue sees it. */
 export interface Entry {

@@ -26,15 +26,6 @@ export const LEASES: Resource = {
   namespaced: true,
 }
 
-/** The built-in engine's Workload. With Kueue as the engine, its own Workload resource takes this place. */
-export const WORKLOADS: Resource = {
-  group: 'muster.dev',
-  version: 'v1alpha1',
-  plural: 'workloads',
-  kind: 'Workload',
-  namespaced: true,
-}
-
 export const MUTATING_WEBHOOKS: Resource = {
   group: 'admissionregistration.k8s.io',
   version: 'v1',

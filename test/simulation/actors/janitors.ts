@@ -1,5 +1,8 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
-import { NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+
+import { NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import type { Agenda } from '../agenda.ts'
 import type { Dice } from '../dice.ts'
 import { isDeleting } from '../facts.ts'

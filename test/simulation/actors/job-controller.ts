@@ -1,5 +1,8 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { GROUP_NAME, GROUP_ROLE, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import type { Agenda } from '../agenda.ts'
 import type { Dice } from '../dice.ts'
 import { asPod, asWorkload, conditionOf, groupOf, isDeleting, phaseOf } from '../facts.ts'

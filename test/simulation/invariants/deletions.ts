@@ -1,5 +1,8 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import {
   asPod,
   asWorkload,

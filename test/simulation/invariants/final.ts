@@ -1,8 +1,11 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
+import { RESOURCE_IN_USE, WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
-import { EVENTS, NAMESPACES, PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
-import { type QueuedWorkload, RESOURCE_IN_USE } from '../../../src/workload/queued-workload.ts'
+
+import { EVENTS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
+
 import { REASONS } from '../../../src/workload/reasons.ts'
 import {
   asPod,

@@ -1,6 +1,9 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { PODSET_LABEL, WORKLOAD_ANNOTATION } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import {
   asPod,

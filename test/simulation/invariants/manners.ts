@@ -1,6 +1,8 @@
+import { RESOURCE_IN_USE, WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
-import { RESOURCE_IN_USE } from '../../../src/workload/queued-workload.ts'
+
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import { asPod, asWorkload } from '../facts.ts'
 import { equal } from '../model/patches.ts'
 import type { ModelServer, Stored } from '../model/server.ts'

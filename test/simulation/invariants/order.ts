@@ -1,6 +1,6 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
-import { WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { asWorkload, conditionOf, isDeleting } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'

@@ -1,6 +1,9 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import { asPod, asWorkload, conditionOf, isDeleting, isGated } from '../facts.ts'
 import type { Change, ModelServer } from '../model/server.ts'
 import type { Judge } from './judge.ts'

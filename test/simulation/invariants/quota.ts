@@ -1,5 +1,8 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
+
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import {
   asPod,

@@ -1,5 +1,8 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { asPod, asWorkload, groupOf, isManaged, unitOf } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'

@@ -1,5 +1,8 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { ObjectRef, Patch, Resource } from '../../../src/kube/vocabulary/api.ts'
-import { LEASES, PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+
+import { LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import { metadataProblem, withServerFields } from './metadata-rules.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patches.ts'
 import { podUpdateProblem, tidyPod } from './pod-rules.ts'

@@ -1,3 +1,4 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type {
   ListOptions,
   ObjectList,
@@ -7,7 +8,9 @@ import type {
   WatchOptions,
 } from '../../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
-import { PODS, WORKLOADS } from '../../../src/kube/vocabulary/resources.ts'
+
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+
 import { badRequest, expired } from './refusals.ts'
 import type { Change, ModelServer, Stored } from './server.ts'
 

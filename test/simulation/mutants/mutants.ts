@@ -20,7 +20,7 @@ const STATE = 'src/reconciler/pod-state.ts'
 const LOOP = 'src/reconciler/loop.ts'
 const STORE = 'src/kube/cache/store.ts'
 const LEDGER = 'src/engines/builtin/ledger.ts'
-const ENGINE = 'src/engines/builtin/engine.ts'
+const ENGINE = 'src/engines/builtin/fifo.ts'
 const ELECTOR = 'src/kube/coordination/elector.ts'
 const COMPOSE = 'src/workload/compose.ts'
 
@@ -46,16 +46,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'forgets its own writes to pods',
     from: 'forget the expectation: what a write returned is not put into the cache',
     file: LOOP,
-    find: 'pod: pod => this.#pods.offer(pod)',
-    replace: 'pod: () => {}',
+    find: 'this.#pods.offer(object as Pod)',
+    replace: 'void object',
     seed: 30,
   },
   {
     name: 'forgets its own writes to Workloads',
     from: 'forget the expectation',
     file: LOOP,
-    find: 'workload: workload => this.#workloads.offer(workload)',
-    replace: 'workload: () => {}',
+    find: 'this.#workloads.offer(object as QueuedWorkload)',
+    replace: 'void object',
   },
   {
     name: 'lifts a pod without the place of its admission',
@@ -105,8 +105,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'lifts without asking for admission',
     from: 'kueue#9482 turned around: lifted, not admitted',
     file: DECIDE,
-    find: 'return isAdmitted(workload) ? admitted(unit, workload, now) : waiting(unit, workload)',
-    replace: 'return admitted(unit, workload, now)',
+    find: "if (state.kind === 'admitted') return admitted(unit, workload, state, engine, now)",
+    replace: "if (state.kind !== 'finished') return admitted(unit, workload, { queue: '' }, engine, now)",
   },
   {
     name: 'lifts whoever waits, however many were admitted',
@@ -219,15 +219,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'lets a deleted Workload go while its pods run',
     from: 'kueue: usage is given away under running pods',
     file: DECIDE,
-    find: "if (isTrue(workload, 'QuotaReserved') && running.length > 0)",
-    replace: "if (isTrue(workload, 'QuotaReserved') && running.some(pod => !is.isDeleting(pod)))",
+    find: 'if (engine.holdsQuota(workload) && running.length > 0)',
+    replace: 'if (engine.holdsQuota(workload) && running.some(pod => !is.isDeleting(pod)))',
   },
   {
     name: 'forgets that a deleted Workload was also stopped',
     from: 'found by the simulator: deactivated and deleted, and its quota was gone while its pods ran',
     file: DECIDE,
-    find: "if (isTrue(workload, 'QuotaReserved') && running.length > 0)",
-    replace: 'if (isAdmitted(workload) && running.length > 0)',
+    find: 'if (engine.holdsQuota(workload) && running.length > 0)',
+    replace: "if (engine.read(workload).kind === 'admitted' && running.length > 0)",
     seed: 44,
   },
   {

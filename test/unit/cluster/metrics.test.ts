@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { reconcilerMetrics } from '../../../src/cluster/metrics.ts'
+import { controllerMetrics } from '../../../src/cluster/metrics.ts'
 import { WorkQueue } from '../../../src/kube/cache/work-queue.ts'
 import { createMetrics } from '../../../src/server/metrics.ts'
 import { recordingLog } from '../../support/logs.ts'
@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/manual-clock.ts'
 it('the queue of the reconciler is seen in the metrics', async () => {
   const metrics = createMetrics({ version: 'test', processMetrics: false })
   const clock = new ManualClock()
-  const { queue: counts } = reconcilerMetrics(metrics)
+  const { queue: counts } = controllerMetrics(metrics)
   const queue = new WorkQueue({ clock, random: () => 0, log: recordingLog(), metrics: counts })
   for (const key of ['a', 'b', 'c', 'c']) queue.add(key)
   const read = async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BuiltinEngine } from '../../../src/engines/builtin/engine.ts'
+import { FifoQueues } from '../../../src/engines/builtin/fifo.ts'
 import { podRequests } from '../../../src/engines/builtin/requests.ts'
 import type { Action } from '../../../src/workload/actions.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
@@ -41,7 +41,7 @@ function messageOf(action: Action | undefined): string {
 
 describe('the built-in engine', () => {
   it('tells the first in the queue who holds it, and the others who was before them', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 2 } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 2 } }])
     for (const [index, name] of ['a', 'b', 'c', 'd', 'e'].entries()) engine.observe(queued(name, index), false)
     const messages = engine.decide('team-a', NOW).map(messageOf)
     expect(messages[2]).toMatch(
@@ -54,7 +54,7 @@ describe('the built-in engine', () => {
   })
 
   it('admits nothing that names no queue, and says what to do', () => {
-    const engine = new BuiltinEngine([])
+    const engine = new FifoQueues([])
     engine.observe(inQueue(queued('a', 1), ''), false)
     const actions = engine.decide('', NOW)
     expect(verdicts(actions)).toEqual(['a: WaitingForAdmission'])
@@ -62,7 +62,7 @@ describe('the built-in engine', () => {
   })
 
   it('tells a Workload that comes from another queue anew', () => {
-    const engine = new BuiltinEngine([{ name: 'team-b', limits: { pods: 0 } }])
+    const engine = new FifoQueues([{ name: 'team-b', limits: { pods: 0 } }])
     engine.observe(inQueue(queued('head', 1), 'team-b'), false)
     engine.observe(inQueue(told(queued('moved', 2), 'team-a'), 'team-b'), false)
     engine.observe(inQueue(told(queued('there', 3), 'team-b'), 'team-b'), false)
@@ -72,7 +72,7 @@ describe('the built-in engine', () => {
   })
 
   it('knows from the status where a Workload was told, whatever the words were', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 0 } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 0 } }])
     const waiting = told(queued('waiting', 1), 'team-a')
     const [condition] = waiting.status?.conditions ?? []
     engine.observe(waiting, false)
@@ -89,13 +89,13 @@ describe('the built-in engine', () => {
     ['admitted', '1'],
     ['found to be unreadable', 'a lot'],
   ])('takes the mark of its wait from a Workload that is %s', (_, cpu) => {
-    const engine = new BuiltinEngine([])
+    const engine = new FifoQueues([])
     engine.observe(told(queued('a', 1, cpu), 'team-a'), false)
     expect(engine.decide('team-a', NOW)).toMatchObject([{ status: { waiting: null } }])
   })
 
   it('names the first three who hold a queue, and counts the others', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 5 } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 5 } }])
     for (const [index, name] of ['e', 'd', 'c', 'b', 'a'].entries()) {
       engine.observe(queued(name, 10 - index, '1', ADMITTED), false)
     }
@@ -107,7 +107,7 @@ describe('the built-in engine', () => {
   it('makes the place of the queue part of the admission', () => {
     const nodeLabels = { pool: 'gpu' }
     const tolerations = [{ key: 'dedicated', operator: 'Exists' }]
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: {}, nodeLabels, tolerations }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: {}, nodeLabels, tolerations }])
     engine.observe(queued('a', 1), false)
     expect(engine.decide('team-a', NOW)).toMatchObject([
       {
@@ -119,7 +119,7 @@ describe('the built-in engine', () => {
   })
 
   it('admits at once in a queue without limits', () => {
-    const engine = new BuiltinEngine([])
+    const engine = new FifoQueues([])
     expect(engine.observe(queued('a', 1), false)).toEqual(['team-a'])
     const [action] = engine.decide('team-a', NOW)
     expect(action).toMatchObject({
@@ -136,7 +136,7 @@ describe('the built-in engine', () => {
   })
 
   it('admits first in, first out, and lets nobody overtake the one that does not fit', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { cpu: '3' } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { cpu: '3' } }])
     engine.observe(queued('small', 30, '1'), false)
     engine.observe(queued('first', 10, '2'), false)
     engine.observe(queued('big', 20, '2'), false)
@@ -146,7 +146,7 @@ describe('the built-in engine', () => {
   })
 
   it('holds what was admitted until it has finished, then admits the next', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 1 } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 1 } }])
     const running = queued('running', 1, '1', ADMITTED)
     engine.observe(running, false)
     engine.observe(queued('next', 2), false)
@@ -157,7 +157,7 @@ describe('the built-in engine', () => {
   })
 
   it('holds the usage of a Workload that is being deleted until it is gone', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 1 } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 1 } }])
     const running = queued('running', 1, '1', ADMITTED)
     const deleting = { ...running, metadata: { ...running.metadata, deletionTimestamp: NOW } }
     engine.observe(deleting, false)
@@ -168,7 +168,7 @@ describe('the built-in engine', () => {
   })
 
   it('says nothing twice: a wait that was told is not told again', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 0 } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 0 } }])
     const waiting = queued('waiting', 1)
     engine.observe(waiting, false)
     const [action] = engine.decide('team-a', NOW)
@@ -178,7 +178,7 @@ describe('the built-in engine', () => {
   })
 
   it('says when a Workload can never fit', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { memory: '1Gi', cpu: '500m' } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { memory: '1Gi', cpu: '500m' } }])
     engine.observe(queued('huge', 1, '1'), false)
     expect(messageOf(engine.decide('team-a', NOW)[0])).toBe(
       'first in queue team-a; asks for 1 cpu, 500m of 500m free, which it can never hold: delete the workload or raise the limit',
@@ -186,7 +186,7 @@ describe('the built-in engine', () => {
   })
 
   it('counts one queue for the whole cluster and keeps queues apart', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { pods: 1 } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 1 } }])
     const elsewhere = queued('elsewhere', 1, '1', ADMITTED)
     engine.observe({ ...elsewhere, metadata: { ...elsewhere.metadata, namespace: 'other' } }, false)
     const free = queued('free', 2)
@@ -197,7 +197,7 @@ describe('the built-in engine', () => {
   })
 
   it('puts aside a Workload whose requests are no quantities, and says so', () => {
-    const engine = new BuiltinEngine([{ name: 'team-a', limits: { cpu: '1' } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { cpu: '1' } }])
     engine.observe(queued('odd', 1, 'a lot'), false)
     engine.observe(queued('next', 2), false)
     const actions = engine.decide('team-a', NOW)
@@ -206,7 +206,7 @@ describe('the built-in engine', () => {
   })
 
   it('skips a Workload that an administrator has switched off', () => {
-    const engine = new BuiltinEngine([])
+    const engine = new FifoQueues([])
     const off = queued('off', 1)
     engine.observe({ ...off, spec: { ...off.spec, active: false } }, false)
     expect(engine.decide('team-a', NOW)).toEqual([])

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { workloadRequests } from '../../../src/engines/builtin/requests.ts'
 import { wholeSpecOf } from '../../../src/kube/vocabulary/objects.ts'
-import { podForCache, workloadForCache } from '../../../src/reconciler/cache-contents.ts'
+import { podForCache } from '../../../src/reconciler/cache-contents.ts'
 import { composeSingle } from '../../../src/workload/compose.ts'
 import { roleNameOf } from '../../../src/workload/group-plan.ts'
 
@@ -50,13 +49,5 @@ describe('what the cache keeps', () => {
   it('of a pod makes the same Workload and the same role as the pod itself', () => {
     expect(composeSingle('w', podForCache(pod))).toEqual(composeSingle('w', pod))
     expect(roleNameOf(podForCache(pod))).toBe(roleNameOf(pod))
-  })
-
-  it('of a Workload asks for as much as the Workload itself, in a fraction of the space', () => {
-    const workload = composeSingle('w', pod)
-    const kept = workloadForCache(workload)
-    expect(workloadRequests(kept)).toEqual(workloadRequests(workload))
-    expect(JSON.stringify(kept.spec)).not.toContain('volumes')
-    expect(kept.metadata).toEqual(workload.metadata)
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { RESOURCE_IN_USE, WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { ApiError, type KubeApi, type Patch } from '../../../src/kube/vocabulary/api.ts'
 import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import { perform, type WriteBack } from '../../../src/reconciler/perform.ts'
@@ -7,6 +8,13 @@ import { managedPod } from '../../support/pods.ts'
 
 const pod = { namespace: 'ml', name: 'train', uid: 'uid-train' }
 const lift = { kind: 'LiftGate', pod, add: {}, admittedAt: undefined } as const
+const POD_GROUPS = {
+  group: 'scheduling.k8s.io',
+  version: 'v1beta1',
+  plural: 'podgroups',
+  kind: 'PodGroup',
+  namespaced: true,
+}
 const workload = { namespace: 'ml', name: 'gang', uid: 'uid-gang' }
 
 /** Answers every write with the given error, or with the pod; reads are answered with the pod. */
@@ -27,7 +35,7 @@ function apiThat(error?: ApiError) {
 }
 
 const remembered: string[] = []
-const memory: WriteBack = { pod: () => remembered.push('pod'), workload: () => remembered.push('workload') }
+const memory: WriteBack = resource => remembered.push(resource.plural)
 
 describe('a write of the reconciler', () => {
   it('lifts our gate by its name, with the uid of the pod, and nothing else', async () => {
@@ -81,7 +89,7 @@ describe('a write of the reconciler', () => {
     ['a conflict', lift, new ApiError(409, 'Conflict', 'the object has been modified')],
     [
       'a finalizer that moved',
-      { kind: 'ReleaseWorkload', workload, finalizerIndex: 0 },
+      { kind: 'ReleaseWorkload', resource: WORKLOADS, workload, finalizer: RESOURCE_IN_USE, finalizerIndex: 0 },
       new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request'),
     ],
   ])('reads the object again after %s, and is retried', async (_what, action, error) => {
@@ -111,5 +119,67 @@ describe('a write of the reconciler', () => {
   it.each([429, 500, 503])('is thrown to be tried again when the API server answers %i', async status => {
     const error = new ApiError(status, 'Later', 'later')
     await expect(perform({ kind: 'DeletePod', pod }, apiThat(error).api, memory)).rejects.toBe(error)
+  })
+
+  const group = (uid: string, minCount: number, labels = {}) => ({
+    apiVersion: 'scheduling.k8s.io/v1beta1',
+    kind: 'PodGroup',
+    metadata: {
+      namespace: 'ml',
+      name: 'gang',
+      labels: { app: 'train', ...labels },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Workload', name: 'gang', uid, controller: true }],
+    },
+    spec: { minCount },
+  })
+  const stored = (object: ReturnType<typeof group>) => ({
+    ...object,
+    metadata: { ...object.metadata, uid: 'uid-1', resourceVersion: '7' },
+    status: { phase: 'Scheduled' },
+  })
+
+  it('creates an object that is not there', async () => {
+    const { api, calls } = apiThat()
+    remembered.length = 0
+    const action: Action = { kind: 'EnsureObject', resource: POD_GROUPS, wanted: group('w', 4) }
+    expect(await perform(action, api, memory)).toEqual({ kind: 'done' })
+    expect(calls).toEqual([{ verb: 'create', path: 'podgroups' }])
+    expect(remembered).toEqual(['podgroups'])
+  })
+
+  it('patches only what an object of ours lacks, in the life that was looked at', async () => {
+    const { api, calls } = apiThat()
+    const known = stored(group('w', 4, { theirs: 'x' }))
+    await perform({ kind: 'EnsureObject', resource: POD_GROUPS, wanted: group('w', 3), known }, api, memory)
+    const body = { metadata: { uid: 'uid-1', resourceVersion: '7' }, spec: { minCount: 3 } }
+    expect(calls).toEqual([{ verb: 'patch', path: 'podgroups/gang', patch: { type: 'merge', body } }])
+  })
+
+  it('sends nothing when the object says it all', async () => {
+    const { api, calls } = apiThat()
+    const known = stored(group('w', 4, { theirs: 'x' }))
+    const action: Action = { kind: 'EnsureObject', resource: POD_GROUPS, wanted: group('w', 4), known }
+    expect(await perform(action, api, memory)).toEqual({ kind: 'done' })
+    expect(calls).toEqual([])
+  })
+
+  it.each([
+    ['another controller', stored(group('other', 4))],
+    ['no controller', { ...stored(group('w', 4)), metadata: { namespace: 'ml', name: 'gang', uid: 'uid-1' } }],
+  ])('never touches an object of the same name with %s', async (_what, known) => {
+    const { api, calls } = apiThat()
+    const action: Action = { kind: 'EnsureObject', resource: POD_GROUPS, wanted: group('w', 3), known }
+    expect(await perform(action, api, memory)).toEqual({
+      kind: 'blocked',
+      message: 'PodGroup ml/gang belongs to somebody else',
+    })
+    expect(calls).toEqual([])
+  })
+
+  it('reads what is there when a create meets another object, and decides again', async () => {
+    const { api, calls } = apiThat(new ApiError(409, 'AlreadyExists', 'podgroups "gang" already exists'))
+    const action: Action = { kind: 'EnsureObject', resource: POD_GROUPS, wanted: group('w', 4) }
+    expect(await perform(action, api, memory)).toEqual({ kind: 'stale' })
+    expect(calls.map(({ verb }) => verb)).toEqual(['create', 'get'])
   })
 })

@@ -1,17 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
-import { isStray, parseStrayKey, parseUnitKey, strayKeyOf, unitKeyOf } from '../../../src/reconciler/unit.ts'
+import { isStray, parseStrayKey, strayKeyOf, unitFrom, unitKeyOf } from '../../../src/reconciler/unit.ts'
 import { managedPod } from '../../support/pods.ts'
+import { workloadOf } from '../../support/workloads.ts'
 
 describe('keys of the work queue', () => {
   it('name a single pod by its name and a member by its group', () => {
-    expect(parseUnitKey(unitKeyOf(managedPod()))).toEqual({ kind: 'single', namespace: 'ml', name: 'train' })
-    const member = managedPod({ group: 'gang' })
-    expect(parseUnitKey(unitKeyOf(member))).toEqual({ kind: 'group', namespace: 'ml', name: 'gang' })
+    const named = { namespace: 'ml', pods: [], workload: undefined, orphans: [] }
+    expect(unitFrom(unitKeyOf(managedPod()), [], [])).toEqual({ kind: 'single', name: 'train', ...named })
+    expect(unitFrom(unitKeyOf(managedPod({ group: 'gang' })), [], [])).toEqual({
+      kind: 'group',
+      name: 'gang',
+      ...named,
+    })
   })
 
   it('name a stray pod in one life', () => {
     expect(parseStrayKey(strayKeyOf(managedPod()))).toEqual({ namespace: 'ml', name: 'train', uid: 'uid-train' })
+  })
+})
+
+describe('a unit', () => {
+  it('has its pods oldest first, its own Workload, and those of predecessors apart', () => {
+    const pod = managedPod()
+    const own = workloadOf([pod])
+    const former = workloadOf([{ ...pod, metadata: { ...pod.metadata, uid: 'another-life' } }])
+    expect(unitFrom(unitKeyOf(pod), [pod], [former, own])).toMatchObject({ workload: own, orphans: [former] })
+    const members = ['b', 'a'].map(name => managedPod({ name, group: 'gang', count: 2 }))
+    const { pods, workload } = unitFrom('group/ml/gang', members, [workloadOf(members)])
+    expect(pods.map(({ metadata }) => metadata.name)).toEqual(['a', 'b'])
+    expect(workload?.metadata.name).toBe('gang')
   })
 })
 

@@ -1,4 +1,7 @@
-import { PODS, WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
+import { WORKLOADS } from '../../../../src/engines/builtin/workloads.ts'
+
+import { PODS } from '../../../../src/kube/vocabulary/resources.ts'
+
 import { GATE, gated, pod, workload } from '../objects.ts'
 import type { Chapter } from '../play.ts'
 

@@ -1,4 +1,7 @@
-import { EVENTS, NAMESPACES, PODS, WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
+import { WORKLOADS } from '../../../../src/engines/builtin/workloads.ts'
+
+import { EVENTS, NAMESPACES, PODS } from '../../../../src/kube/vocabulary/resources.ts'
+
 import { isDeleting } from '../../facts.ts'
 import { event, GATE, gated, KEEP, owner, pod, workload } from '../objects.ts'
 import type { Chapter } from '../play.ts'

@@ -1,4 +1,7 @@
-import { EVENTS, LEASES, PODS, WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
+import { WORKLOADS } from '../../../../src/engines/builtin/workloads.ts'
+
+import { EVENTS, LEASES, PODS } from '../../../../src/kube/vocabulary/resources.ts'
+
 import { event, GATE, gated, HOLD, KEEP, owner, pod, workload } from '../objects.ts'
 import type { Chapter } from '../play.ts'
 

@@ -1,4 +1,7 @@
-import { PODS, WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
+import { WORKLOADS } from '../../../../src/engines/builtin/workloads.ts'
+
+import { PODS } from '../../../../src/kube/vocabulary/resources.ts'
+
 import type { Stored } from '../../model/server.ts'
 import { GATE, GUARD, gated, HOLD, KEEP, OTHER_UID, owner, pod, workload } from '../objects.ts'
 import type { Chapter, Play } from '../play.ts'

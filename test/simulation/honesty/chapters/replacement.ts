@@ -1,5 +1,8 @@
+import { WORKLOADS } from '../../../../src/engines/builtin/workloads.ts'
 import type { Resource } from '../../../../src/kube/vocabulary/api.ts'
-import { PODS, WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
+
+import { PODS } from '../../../../src/kube/vocabulary/resources.ts'
+
 import type { Stored } from '../../model/server.ts'
 import { GATE, gated, HOLD, KEEP, OTHER_UID, pod, workload } from '../objects.ts'
 import type { Chapter, Play } from '../play.ts'

@@ -1,4 +1,4 @@
-import { WORKLOADS } from '../../../../src/kube/vocabulary/resources.ts'
+import { WORKLOADS } from '../../../../src/engines/builtin/workloads.ts'
 import { condition, KEEP, OTHER_UID, workload } from '../objects.ts'
 import type { Chapter } from '../play.ts'
 

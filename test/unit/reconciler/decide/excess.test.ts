@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../../src/reconciler/decide.ts'
 import { holds, workloadOf } from '../../../support/workloads.ts'
 
-import { gang, group, member, NOW, reasons } from './fixtures.ts'
+import { decide, gang, group, member, NOW, reasons } from './fixtures.ts'
 
 describe('a group with more pods than it declares', () => {
   it('sends the newest away before it is admitted, and tells it', () => {

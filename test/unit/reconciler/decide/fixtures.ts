@@ -1,10 +1,23 @@
+import { builtinEngine } from '../../../../src/engines/builtin/builtin.ts'
 import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
-import { decide } from '../../../../src/reconciler/decide.ts'
+import { decide as decideWith } from '../../../../src/reconciler/decide.ts'
+import type { Decision } from '../../../../src/reconciler/decision.ts'
 import type { Unit } from '../../../../src/reconciler/unit.ts'
+import type { Action } from '../../../../src/workload/actions.ts'
 import type { PodSetUpdate, QueuedWorkload } from '../../../../src/workload/queued-workload.ts'
 import { managedPod, type PodOptions } from '../../../support/pods.ts'
 
 export const NOW = '2026-11-16T10:10:00Z'
+
+const ENGINE = builtinEngine([])
+
+export const decide = (unit: Unit, now: string): Decision => decideWith(unit, ENGINE, now)
+
+/** The Workload that the action wants to exist. */
+export function created(action: Action | undefined): QueuedWorkload {
+  if (action?.kind !== 'EnsureObject') throw new Error(`unexpected ${action?.kind}`)
+  return action.wanted as QueuedWorkload
+}
 
 export const single = (
   pod: Pod | undefined,

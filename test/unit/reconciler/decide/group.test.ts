@@ -1,10 +1,22 @@
 import { describe, expect, it } from 'vitest'
+import { WORKLOADS } from '../../../../src/engines/builtin/workloads.ts'
 import { ADMISSION_GATE, GROUP_SERVING, MANAGED, RETRIABLE_IN_GROUP } from '../../../../src/kube/vocabulary/names.ts'
-import { decide } from '../../../../src/reconciler/decide.ts'
 import { managedPod, type PodOptions } from '../../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'
 
-import { gang, group, kinds, member, NOW, placed, reasons, running, withNodeSelector } from './fixtures.ts'
+import {
+  created,
+  decide,
+  gang,
+  group,
+  kinds,
+  member,
+  NOW,
+  placed,
+  reasons,
+  running,
+  withNodeSelector,
+} from './fixtures.ts'
 
 describe('a group', () => {
   it('waits until its last pod exists', () => {
@@ -20,14 +32,11 @@ describe('a group', () => {
   it('becomes one Workload with a podSet per shape, owned by all its pods', () => {
     const pods = [member(0, { role: 'bbbb0000' }), member(1), member(2, { role: 'bbbb0000' })]
     const [action] = decide(group(pods), NOW).actions
-    if (action?.kind !== 'CreateWorkload') throw new Error(`unexpected ${action?.kind}`)
-    expect(action.workload.metadata.name).toBe('gang')
-    expect(action.workload.spec.podSets.map(({ name, count }) => `${name}=${count}`)).toEqual([
-      'bbbb0000=2',
-      'dc85db45=1',
-    ])
-    expect(action.workload.metadata.ownerReferences?.map(owner => owner.name)).toEqual(['gang-0', 'gang-1', 'gang-2'])
-    expect(action.workload.metadata.ownerReferences?.some(owner => owner.controller)).toBe(false)
+    const workload = created(action)
+    expect(workload.metadata.name).toBe('gang')
+    expect(workload.spec.podSets.map(({ name, count }) => `${name}=${count}`)).toEqual(['bbbb0000=2', 'dc85db45=1'])
+    expect(workload.metadata.ownerReferences?.map(owner => owner.name)).toEqual(['gang-0', 'gang-1', 'gang-2'])
+    expect(workload.metadata.ownerReferences?.some(owner => owner.controller)).toBe(false)
   })
 
   it('does not count a pod that failed or is leaving before it ran', () => {
@@ -67,6 +76,7 @@ describe('a group', () => {
     expect(decide(group(moved, workload), NOW).actions).toEqual([
       {
         kind: 'SetQueue',
+        resource: WORKLOADS,
         workload: { namespace: 'ml', name: 'gang', uid: 'uid-gang' },
         resourceVersion: '200',
         queueName: 'team-b',

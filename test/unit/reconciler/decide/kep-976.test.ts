@@ -7,12 +7,11 @@ import {
   GROUP_SETS,
 } from '../../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
-import { decide } from '../../../../src/reconciler/decide.ts'
 import type { Unit } from '../../../../src/reconciler/unit.ts'
 import { managedPod } from '../../../support/pods.ts'
 import { ADMITTED, workloadOf } from '../../../support/workloads.ts'
 
-import { group, kinds, NOW } from './fixtures.ts'
+import { created, decide, group, kinds, NOW } from './fixtures.ts'
 
 describe('a group in the dialect of KEP-976', () => {
   const kep = (name: string, role: string | undefined, annotations: Record<string, string>): Pod => {
@@ -22,8 +21,8 @@ describe('a group in the dialect of KEP-976', () => {
   }
   const podSets = (unit: Unit) => {
     const [action] = decide(unit, NOW).actions
-    if (action?.kind !== 'CreateWorkload') throw new Error(`unexpected ${action?.kind}`)
-    return action.workload.spec.podSets
+    const workload = created(action)
+    return workload.spec.podSets
   }
   const note = (unit: Unit) => decide(unit, NOW).standings[0]?.note
 

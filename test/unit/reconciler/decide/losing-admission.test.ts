@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../../src/reconciler/decide.ts'
 import type { Unit } from '../../../../src/reconciler/unit.ts'
 import type { QueuedWorkload } from '../../../../src/workload/queued-workload.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'
 
-import { gang, group, kinds, member, NOW, reasons, running } from './fixtures.ts'
+import { decide, gang, group, kinds, member, NOW, reasons, running } from './fixtures.ts'
 
 describe('a Workload that loses its admission', () => {
   const pods = gang(3)

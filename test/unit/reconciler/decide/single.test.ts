@@ -1,22 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import { RESOURCE_IN_USE } from '../../../../src/engines/builtin/workloads.ts'
 import {
   CLUSTER_QUEUE_LABEL,
   LOCAL_QUEUE_LABEL,
   PODSET_LABEL,
   WORKLOAD_ANNOTATION,
 } from '../../../../src/kube/vocabulary/names.ts'
-import { decide } from '../../../../src/reconciler/decide.ts'
-import { RESOURCE_IN_USE } from '../../../../src/workload/queued-workload.ts'
 import { managedPod } from '../../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'
 
-import { kinds, NOW, placed, reasons, single, withNodeSelector } from './fixtures.ts'
+import { created, decide, kinds, NOW, placed, reasons, single, withNodeSelector } from './fixtures.ts'
 
 describe('a single pod', () => {
   it('gets a Workload that it owns and that describes it', () => {
     const [action] = decide(single(managedPod()), NOW).actions
-    if (action?.kind !== 'CreateWorkload') throw new Error(`unexpected ${action?.kind}`)
-    expect(action.workload).toMatchObject({
+    const workload = created(action)
+    expect(workload).toMatchObject({
       apiVersion: 'muster.dev/v1alpha1',
       kind: 'Workload',
       metadata: {
@@ -26,7 +25,7 @@ describe('a single pod', () => {
       },
       spec: { queueName: 'team-a', podSets: [{ name: 'main', count: 1 }] },
     })
-    expect(action.workload.metadata.name).toMatch(/^pod-train-[0-9a-f]{5}$/)
+    expect(workload.metadata.name).toMatch(/^pod-train-[0-9a-f]{5}$/)
   })
 
   it('waits without a write while its Workload is not admitted', () => {

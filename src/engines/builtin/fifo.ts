@@ -1,4 +1,5 @@
 import type { Configuration, QueueConfiguration } from '../../config/configuration.ts'
+import type { Decider } from '../../reconciler/engine.ts'
 import { type Action, targetOf } from '../../workload/actions.ts'
 import {
   type ConditionChange,
@@ -13,13 +14,14 @@ import type { Reason } from '../../workload/reasons.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { behind, first, heldBy, NO_QUEUE, shortfall } from './messages.ts'
 import { type Amounts, add, amounts } from './requests.ts'
+import { WORKLOADS } from './workloads.ts'
 
 /**
- * The built-in engine: first in, first out per queue. A Workload is admitted when all before it in its queue are
+ * First in, first out per queue. A Workload is admitted when all before it in its queue are
  * admitted or finished and the queue's limits hold it; what it holds it keeps until it has finished.
  * A queue is known by its name in the whole cluster; one that the configuration does not list has no limits.
  */
-export class BuiltinEngine {
+export class FifoQueues implements Decider {
   readonly #ledger = new Ledger()
   readonly #limits: ReadonlyMap<string, Amounts>
   readonly #places: ReadonlyMap<string, PodSetUpdate>
@@ -109,5 +111,5 @@ function setStatus(
   if (conditions === undefined && rest.waiting === undefined) return []
   const resourceVersion = workload.metadata.resourceVersion ?? ''
   const status = { pods: podCount(workload), ...(conditions && { conditions }), ...rest }
-  return [{ kind: 'SetStatus', workload: targetOf(workload), resourceVersion, status }]
+  return [{ kind: 'SetStatus', resource: WORKLOADS, workload: targetOf(workload), resourceVersion, status }]
 }

@@ -1,0 +1,75 @@
+import type { Logger } from 'pino'
+import type { CacheObserver } from '../kube/cache/observer.ts'
+import { Elector } from '../kube/coordination/elector.ts'
+import { EventRecorder } from '../kube/coordination/events.ts'
+import type { KubeApi } from '../kube/vocabulary/api.ts'
+import type { Clock, Random } from '../kube/vocabulary/clock.ts'
+import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
+import type { Engine } from '../reconciler/engine.ts'
+import { Lanes } from '../reconciler/lanes.ts'
+import { Reconciler, type ReconcilerMetrics } from '../reconciler/loop.ts'
+
+export interface ControllerDeps {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly observer: CacheObserver
+  readonly engine: Engine
+  /** Who this is among the replicas, in another life another one. */
+  readonly identity: string
+  readonly metrics: ReconcilerMetrics & { leading(leads: boolean): void }
+  /** All caches have been read, at the start or by a new leader. */
+  readonly onRead?: () => void
+}
+
+export interface Controller {
+  readonly synced: boolean
+  readonly leads: boolean
+  start(): void
+  /** Writes end before the Lease is given back, so that the next leader never meets ours. */
+  stop(): Promise<void>
+}
+
+/**
+ * The part of a replica that acts: the election, the caches that decisions are made on, the reconciler and the Events
+ * by which it tells what it did. The simulator calls this, too: what it tries is put together as what ships is.
+ */
+export function assembleController(deps: ControllerDeps): Controller {
+  const { identity, engine, metrics, log, onRead = () => {} } = deps
+  const ports = { api: deps.api, clock: deps.clock, random: deps.random, log, observer: deps.observer }
+  const lanes = new Lanes()
+  const events = new EventRecorder({ ...ports, instance: identity, turn: call => lanes.run(3, call) })
+  const elector: Elector = new Elector({
+    ...ports,
+    namespace: SYSTEM_NAMESPACE,
+    name: 'muster',
+    identity,
+    onStarted: () => {
+      metrics.leading(true)
+      reconciler.resync().then(onRead, error => log.warn({ err: error }, 'leading, but the caches could not be read'))
+    },
+    onStopped: () => {
+      metrics.leading(false)
+      reconciler.pause()
+    },
+  })
+  const reconciler = new Reconciler({ ...ports, engine, events, lanes, metrics, isLeader: () => elector.isLeader() })
+  return {
+    get synced() {
+      return reconciler.synced
+    },
+    get leads() {
+      return elector.isLeader()
+    },
+    start: () => {
+      elector.start()
+      reconciler.start().then(onRead, error => log.error({ err: error }, 'the reconciler could not start'))
+    },
+    stop: async () => {
+      await reconciler.stop()
+      await events.stop()
+      await elector.stop()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { Resource } from '../../kube/vocabulary/api.ts'
+import type { Container, PodSpec } from '../../kube/vocabulary/objects.ts'
+import type { WorkloadPlan } from '../../workload/compose.ts'
+import type { QueuedWorkload } from '../../workload/queued-workload.ts'
+
+/** The built-in engine's own kind, from manifests/base/crd.yaml. */
+export const WORKLOADS: Resource = {
+  group: 'muster.dev',
+  version: 'v1alpha1',
+  plural: 'workloads',
+  kind: 'Workload',
+  namespaced: true,
+}
+export const RESOURCE_IN_USE = 'muster.dev/resource-in-use'
+/** Kueue's mark, so that people find it under the name they know. */
+export const IS_GROUP_WORKLOAD = 'kueue.x-k8s.io/is-group-workload'
+/** Where in the queue the Workload stands among those of the same second: creation times have no fractions. */
+export const QUEUE_ORDER = 'muster.dev/queue-order'
+
+export function composeWorkload(plan: WorkloadPlan): QueuedWorkload {
+  const { name, namespace, kind, queueName, podSets, priority, ownerReferences, completeAt } = plan
+  return {
+    apiVersion: `${WORKLOADS.group}/${WORKLOADS.version}`,
+    kind: WORKLOADS.kind,
+    metadata: {
+      name,
+      namespace,
+      annotations: { [QUEUE_ORDER]: completeAt, ...(kind === 'group' && { [IS_GROUP_WORKLOAD]: 'true' }) },
+      finalizers: [RESOURCE_IN_USE],
+      ownerReferences,
+    },
+    spec: { queueName, podSets, priority },
+  }
+}
+
+export function isForGroup({ metadata }: QueuedWorkload): boolean {
+  return metadata.annotations?.[IS_GROUP_WORKLOAD] === 'true'
+}
+
+/** Of the templates only what their pods ask for. */
+export function workloadForCache(workload: QueuedWorkload): QueuedWorkload {
+  const podSets = workload.spec.podSets.map(podSet => ({ ...podSet, template: { spec: asked(podSet.template?.spec) } }))
+  return { ...workload, spec: { ...workload.spec, podSets } }
+}
+
+function asked({ containers, initContainers, overhead, resources }: PodSpec = {}): PodSpec {
+  return {
+    ...(containers && { containers: containers.map(askedByContainer) }),
+    ...(initContainers && { initContainers: initContainers.map(askedByContainer) }),
+    ...(overhead && { overhead }),
+    ...(resources && { resources }),
+  }
+}
+
+function askedByContainer({ name, resources, restartPolicy }: Container): Container {
+  return {
+    name,
+    ...(resources?.requests && { resources: { requests: resources.requests } }),
+    ...(restartPolicy !== undefined && { restartPolicy }),
+  }
+}

@@ -1,0 +1,130 @@
+import type { Resource } from '../kube/vocabulary/api.ts'
+import type { AdmissionState, Engine } from '../reconciler/engine.ts'
+import { type Action, targetOf } from '../workload/actions.ts'
+import { updateOf } from '../workload/pod-set-update.ts'
+import {
+  type ConditionChange,
+  condition,
+  isTrue,
+  notWaiting,
+  type QueuedWorkload,
+  type WorkloadStatus,
+  withConditions,
+} from '../workload/queued-workload.ts'
+import { REASONS } from '../workload/reasons.ts'
+
+export interface ConditionsOptions {
+  readonly workloads: Resource
+  /** Holds a deleted Workload until its pods have stopped, so that its usage is not given away under them. */
+  readonly finalizer: string
+}
+
+type ByConditions = Pick<
+  Engine,
+  | 'workloads'
+  | 'read'
+  | 'holdsQuota'
+  | 'placement'
+  | 'finish'
+  | 'evict'
+  | 'requeue'
+  | 'awaitReplacements'
+  | 'adopt'
+  | 'moveTo'
+  | 'release'
+>
+
+/** Engines that write down the state of a Workload as Kueue does: in conditions, and in `status.admission`. */
+export function byConditions({ workloads: resource, finalizer }: ConditionsOptions): ByConditions {
+  const changed = (workload: QueuedWorkload) => ({
+    resource,
+    workload: targetOf(workload),
+    resourceVersion: workload.metadata.resourceVersion ?? '',
+  })
+  const set = (
+    workload: QueuedWorkload,
+    changes: readonly ConditionChange[],
+    now: string,
+    ended: Pick<WorkloadStatus, 'admission' | 'waiting'> = {},
+  ): readonly Action[] => {
+    const conditions = withConditions(workload, changes, now)
+    if (conditions === undefined) return []
+    return [{ kind: 'SetStatus', ...changed(workload), status: { conditions, ...ended } }]
+  }
+  return {
+    workloads: resource,
+    read: stateOf,
+    holdsQuota: workload => isTrue(workload, 'QuotaReserved'),
+    placement: updateOf,
+    finish: (workload, end, now) =>
+      set(workload, [{ type: 'Finished', status: 'True', ...end }], now, notWaiting(workload)),
+    evict: (workload, why, now) => set(workload, deactivated(workload, why), now),
+    requeue: (workload, why, now) =>
+      set(workload, givenBack(workload, why), now, { admission: null, ...notWaiting(workload) }),
+    awaitReplacements: (workload, vacant, note, now) => set(workload, replacementChanges(workload, vacant, note), now),
+    adopt: (workload, ownerReferences) => [{ kind: 'AddOwners', ...changed(workload), ownerReferences }],
+    moveTo: (workload, queueName) => [{ kind: 'SetQueue', ...changed(workload), queueName }],
+    release: workload => {
+      const finalizerIndex = workload.metadata.finalizers?.indexOf(finalizer) ?? -1
+      if (finalizerIndex < 0) return []
+      return [{ kind: 'ReleaseWorkload', resource, workload: targetOf(workload), finalizer, finalizerIndex }]
+    },
+  }
+}
+
+function stateOf(workload: QueuedWorkload): AdmissionState {
+  const { status, spec } = workload
+  const end = condition(workload, 'Finished')
+  if (end?.status === 'True') return { kind: 'finished', reason: end.reason, message: end.message }
+  const inactive = spec.active === false
+  if (inactive) return { kind: 'evicted', why: `Workload ${workload.metadata.name} was deactivated`, inactive }
+  const evicted = condition(workload, 'Evicted')
+  if (evicted?.status === 'True') return { kind: 'evicted', why: evicted.message, inactive }
+  const admitted = condition(workload, 'Admitted')
+  if (admitted?.status === 'True') {
+    return {
+      kind: 'admitted',
+      queue: status?.admission?.clusterQueue ?? spec.queueName,
+      since: admitted.lastTransitionTime,
+    }
+  }
+  const reserved = condition(workload, 'QuotaReserved')
+  if (reserved === undefined) return { kind: 'waiting' }
+  const { message, lastTransitionTime: since } = reserved
+  const reason = REASONS.find(known => known === reserved.reason) ?? 'WaitingForAdmission'
+  return { kind: 'waiting', told: { reason, message, since } }
+}
+
+/** Whoever evicts says so in the condition; only that a Workload was switched off is for us to say. */
+function deactivated(workload: QueuedWorkload, why: string): readonly ConditionChange[] {
+  if (workload.spec.active !== false) return []
+  return [{ type: 'Evicted', status: 'True', reason: 'Deactivated', message: why }]
+}
+
+function givenBack(workload: QueuedWorkload, why: string): readonly ConditionChange[] {
+  const off = deactivated(workload, why)
+  return [
+    ...off,
+    ...withdrawn(workload, 'QuotaReserved', why),
+    ...withdrawn(workload, 'Admitted', why),
+    ...(off.length > 0
+      ? []
+      : [{ type: 'Evicted', status: 'False', reason: 'Requeued', message: `waits again; ${why}` } as const]),
+  ]
+}
+
+function withdrawn(
+  workload: QueuedWorkload,
+  type: 'QuotaReserved' | 'Admitted',
+  message: string,
+): readonly ConditionChange[] {
+  return isTrue(workload, type) ? [{ type, status: 'False', reason: 'Evicted', message }] : []
+}
+
+/** Pods of a group that fail are not restarted by us: the condition tells whoever can that a place is vacant. */
+function replacementChanges(workload: QueuedWorkload, vacant: number, message: string): readonly ConditionChange[] {
+  const type = 'WaitingForReplacementPods'
+  if (vacant > 0) return [{ type, status: 'True', reason: 'WaitingForReplacement', message }]
+  if (condition(workload, type) === undefined) return []
+  return [{ type, status: 'False', reason: 'WaitingForReplacement', message: 'no pod needs a replacement' }]
+}

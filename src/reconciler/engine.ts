@@ -1,0 +1,76 @@
+import type { Resource } from '../kube/vocabulary/api.ts'
+import type { OwnerReference } from '../kube/vocabulary/objects.ts'
+import type { Action } from '../workload/actions.ts'
+import type { WorkloadPlan } from '../workload/compose.ts'
+import type { PodSet, PodSetUpdate, QueuedWorkload } from '../workload/queued-workload.ts'
+import type { Reason } from '../workload/reasons.ts'
+
+/**
+ * Who admits. The reconciler knows pods and units; what a Workload is called, where it is kept, how its state is
+ * written down and who changes it is the engine's. An engine may decide in this process (`decider`) or be another
+ * program that writes the same objects in its own time: the reconciler cannot tell the difference.
+ */
+export interface Engine {
+  /** As the configuration calls it. */
+  readonly name: string
+  /** The objects in which units wait. The reconciler watches them, all of them, and hands every change to `decider`. */
+  readonly workloads: Resource
+  /** The frameworks whose objects it queues. Nothing else is held back by it, whatever it is labelled with. */
+  readonly holds: readonly string[]
+  readonly decider?: Decider
+
+  /** The object for a unit that is complete. */
+  compose(plan: WorkloadPlan): QueuedWorkload
+  /** What the cache keeps of a Workload: whatever the methods below read, and no more. */
+  forCache(workload: QueuedWorkload): QueuedWorkload
+  /** A group's Workload has the name that its author chose: the mark keeps it from taking a single pod's for its own. */
+  isForGroup(workload: QueuedWorkload): boolean
+
+  read(workload: QueuedWorkload): AdmissionState
+  /** Quota is reserved, be it that the pods may not start yet, or may not go on. */
+  holdsQuota(workload: QueuedWorkload): boolean
+  /** What an admitted Workload gives the pods of one of its podSets. */
+  placement(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate
+
+  /** The unit has come to its end. */
+  finish(workload: QueuedWorkload, end: Ending, now: string): readonly Action[]
+  /** The admission is taken back, and the pods are being stopped. */
+  evict(workload: QueuedWorkload, why: string, now: string): readonly Action[]
+  /** The pods have stopped: the quota is given back, and a Workload that is still wanted waits again. */
+  requeue(workload: QueuedWorkload, why: string, now: string): readonly Action[]
+  /** Members that have succeeded need their share no more. Not every engine can give back a part. */
+  reclaim?(workload: QueuedWorkload, succeeded: ReadonlyMap<string, number>): readonly Action[]
+  /** So many places wait for replacements; `note` says it in words. */
+  awaitReplacements(workload: QueuedWorkload, vacant: number, note: string, now: string): readonly Action[]
+  /** Pods that came later own the Workload, too. */
+  adopt(workload: QueuedWorkload, ownerReferences: readonly OwnerReference[]): readonly Action[]
+  moveTo(workload: QueuedWorkload, queueName: string): readonly Action[]
+  /** Nothing holds on to the Workload any more: whoever wants to delete it can. */
+  release(workload: QueuedWorkload): readonly Action[]
+}
+
+/** An engine's own mind. It sees every Workload before it is asked to decide about a queue. */
+export interface Decider {
+  /** Takes note of a Workload; returns the queues to decide again. */
+  observe(workload: QueuedWorkload, gone: boolean): readonly string[]
+  decide(queue: string, now: string): readonly Action[]
+}
+
+export type AdmissionState =
+  | { readonly kind: 'waiting'; readonly told?: Told }
+  | { readonly kind: 'admitted'; readonly queue: string; readonly since: string | undefined }
+  /** `inactive`: it does not come back by itself; somebody has to switch it on again. */
+  | { readonly kind: 'evicted'; readonly why: string; readonly inactive: boolean }
+  | { readonly kind: 'finished'; readonly reason: string; readonly message: string }
+
+/** Why a Workload waits, as its engine has put it, and since when. */
+export interface Told {
+  readonly reason: Reason
+  readonly message: string
+  readonly since: string
+}
+
+export interface Ending {
+  readonly reason: string
+  readonly message: string
+}
