@@ -1,3 +1,5 @@
+import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
+
 export interface Greeting {
   readonly port: number
   readonly healthPort: number
@@ -32,7 +34,7 @@ function curlExample(port: number, certsDir: string): string {
       object: {
         apiVersion: 'v1',
         kind: 'Pod',
-        metadata: { name: 'train', namespace: 'default', labels: { 'kueue.x-k8s.io/queue-name': 'team-a' } },
+        metadata: { name: 'train', namespace: 'default', labels: { [QUEUE_NAME]: 'team-a' } },
         spec: { containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1' } } }] },
       },
     },

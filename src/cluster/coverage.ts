@@ -1,6 +1,13 @@
 import type { Operation } from '../admission/review.ts'
 import type { Configuration } from '../config/configuration.ts'
-import { MANAGED, OFFLINE_IDENTITY, QUEUE_NAME, SCHEDULING, WEBHOOK_CONFIGURATION } from '../kube/vocabulary/names.ts'
+import {
+  MANAGED,
+  MIRROR_POD,
+  OFFLINE_IDENTITY,
+  QUEUE_NAME,
+  SCHEDULING,
+  WEBHOOK_CONFIGURATION,
+} from '../kube/vocabulary/names.ts'
 import type { LabelSelector, StringMap } from '../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
 import type { InstalledConfiguration, InstalledWebhook } from '../kube/vocabulary/webhook-configurations.ts'
@@ -180,7 +187,7 @@ const KNOWN_MARKS = [
   `'${QUEUE_NAME}' in`,
   `'${SCHEDULING}' in`,
   MANAGED,
-  'kubernetes.io/config.mirror',
+  MIRROR_POD,
   "request.subResource != 'status'",
   `request.userInfo.username != '${OFFLINE_IDENTITY}'`,
 ]

@@ -5,6 +5,7 @@ import type { Log } from '../kube/vocabulary/log.ts'
 import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
 import type { KubeObject, OwnerReference } from '../kube/vocabulary/objects.ts'
 import type { Found, OwnerFacts } from '../webhooks/world.ts'
+import { queueIn } from '../workload/pod-facts.ts'
 import { OptionalInformer } from './optional-informer.ts'
 import { ownerResource, REPLICA_SETS } from './owner-resources.ts'
 
@@ -61,13 +62,13 @@ function watchedResources(frameworks: readonly string[]): readonly Resource[] {
 /** Clusters have many owners and the walk reads little of each. */
 function slim({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
-  const queue = labels?.[QUEUE_NAME]
+  const queue = queueIn(labels)
   return {
     apiVersion,
     kind,
     metadata: {
       ...{ name, namespace, uid, resourceVersion },
-      ...(queue !== undefined && { labels: { [QUEUE_NAME]: queue } }),
+      ...(queue !== '' && { labels: { [QUEUE_NAME]: queue } }),
       ...(ownerReferences && { ownerReferences }),
     },
   }

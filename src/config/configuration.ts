@@ -1,3 +1,4 @@
+import { NAMESPACE_NAME_LABEL, SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
 import type { LabelSelector, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 
 /** The configuration file after defaults: every key is there. `schema.ts` checks what people write. */
@@ -51,9 +52,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
     frameworks: ['pod', 'batch/job'],
     podOptions: {
       namespaceSelector: {
-        matchExpressions: [
-          { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'muster-system'] },
-        ],
+        matchExpressions: [{ key: NAMESPACE_NAME_LABEL, operator: 'NotIn', values: ['kube-system', SYSTEM_NAMESPACE] }],
       },
       podSelector: {},
     },

@@ -1,11 +1,11 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
+import * as is from '../workload/pod-facts.ts'
 import { additionsTo, conflictWith } from '../workload/pod-set-update.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { type Decision, type Standing, tell } from './decision.ts'
 import type { AdmissionState, Engine } from './engine.ts'
 import { plays, type Seat, seat } from './lifting.ts'
-import * as is from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
 /** The Workload may start: gated pods take its free places, and those for whom there is none are sent away. */

@@ -2,13 +2,13 @@ import type { OwnerReference, Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
 import { composeGroup, composeSingle, ownerReference, type WorkloadPlan } from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
+import * as is from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { admitted, FAILED_TO_START, tooMany, WRONG_SHAPE } from './admitted.ts'
 import { type Decision, tell } from './decision.ts'
 import type { AdmissionState, Engine } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
 import { seat } from './lifting.ts'
-import * as is from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
 /**
@@ -21,7 +21,10 @@ export function decide(unit: Unit, engine: Engine, now: string): Decision {
     abandoned || is.mayLeave(pod) ? 'leaving' : 'staying',
   )
   const deletedOrphans = unit.orphans.filter(orphan => orphan.metadata.deletionTimestamp != null)
-  const releases = [...leaving.filter(is.hasFinalizer).map(removeFinalizer), ...deletedOrphans.flatMap(engine.release)]
+  const releases = [
+    ...leaving.filter(is.hasOurFinalizer).map(removeFinalizer),
+    ...deletedOrphans.flatMap(engine.release),
+  ]
   const rest = decideFor({ ...unit, pods: staying }, engine, now)
   return { actions: [...releases, ...rest.actions], standings: rest.standings }
 }
@@ -49,7 +52,7 @@ type In<Kind extends AdmissionState['kind']> = Extract<AdmissionState, { readonl
 
 /** No Workload yet: make one if the unit is complete. Terminal pods without a Workload have nothing to wait for. */
 function withoutWorkload(unit: Unit, engine: Engine): Decision {
-  const releases = unit.pods.filter(pod => is.isTerminal(pod) && is.hasFinalizer(pod)).map(removeFinalizer)
+  const releases = unit.pods.filter(pod => is.isTerminal(pod) && is.hasOurFinalizer(pod)).map(removeFinalizer)
   if (unit.pods.every(is.isTerminal)) return { actions: releases, standings: [] }
   if (unit.kind === 'single') {
     const [pod] = unit.pods
@@ -91,7 +94,7 @@ function finished(unit: Unit, workload: QueuedWorkload, end: In<'finished'>, eng
   const done = unit.pods.filter(pod => !late.includes(pod))
   const note = `Workload ${workload.metadata.name} has finished and takes no more pods: delete this pod, or use another group name`
   return {
-    actions: [...done.filter(is.hasFinalizer).map(removeFinalizer), ...engine.release(workload)],
+    actions: [...done.filter(is.hasOurFinalizer).map(removeFinalizer), ...engine.release(workload)],
     standings: end.reason === FAILED_TO_START ? tell(late, 'LiftBlocked', end.message) : tell(late, 'Finished', note),
   }
 }

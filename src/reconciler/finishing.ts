@@ -1,6 +1,6 @@
-import { GROUP_SERVING, RETRIABLE_IN_GROUP } from '../kube/vocabulary/names.ts'
+import { forbidsRetries, serves } from '../workload/group.ts'
+import { isFailed, isSucceeded, isTerminal } from '../workload/pod-facts.ts'
 import { podCount, type QueuedWorkload } from '../workload/queued-workload.ts'
-import { isFailed, isSucceeded, isTerminal } from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
 export interface UnitEnd {
@@ -24,12 +24,12 @@ function singleOutcome({ pods: [pod] }: Unit): UnitEnd | undefined {
 }
 
 function groupOutcome({ pods }: Unit, workload: QueuedWorkload): UnitEnd | undefined {
-  if (pods.some(pod => pod.metadata.annotations?.[GROUP_SERVING] === 'true')) return undefined
+  if (pods.some(serves)) return undefined
   const total = podCount(workload)
   const succeeded = pods.filter(isSucceeded).length
   const message = `Pods succeeded: ${succeeded}/${total}.`
   if (succeeded >= total) return { reason: 'Succeeded', message }
-  const noRetry = pods.some(pod => pod.metadata.annotations?.[RETRIABLE_IN_GROUP] === 'false')
+  const noRetry = pods.some(forbidsRetries)
   if (pods.length > 0 && noRetry && pods.every(isTerminal)) return { reason: 'Failed', message }
   return undefined
 }

@@ -1,8 +1,8 @@
-import { GROUP_FAST_ADMISSION, GROUP_SETS } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
+import { isAdmittedAhead } from '../workload/group.ts'
 import { roleNameOf } from '../workload/group-plan.ts'
+import { isGated, isTerminal, isWaiting, takesPlace } from '../workload/pod-facts.ts'
 import type { PodSet, QueuedWorkload } from '../workload/queued-workload.ts'
-import { isGated, isTerminal, isWaiting, takesPlace } from './pod-state.ts'
 import type { Unit } from './unit.ts'
 
 /** A free place and the pod that takes it. */
@@ -50,11 +50,7 @@ export function seat(unit: Unit, workload: QueuedWorkload): Seating {
  * driver that announces its workers, the Workload is there before its pods: a place not taken yet is not a loss.
  */
 function expectsReplacements({ kind, pods }: Unit): boolean {
-  const comesLater = pods.some(
-    ({ metadata: { annotations } }) =>
-      annotations?.[GROUP_FAST_ADMISSION] === 'true' || annotations?.[GROUP_SETS] !== undefined,
-  )
-  return kind === 'group' && pods.length > 0 && !comesLater
+  return kind === 'group' && pods.length > 0 && !pods.some(isAdmittedAhead)
 }
 
 /** Whether the pod belongs to the podSet. */

@@ -9,13 +9,13 @@ import { MANAGED } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
 import { type Action, subjectOf } from '../workload/actions.ts'
+import { isGated, isMarkedManaged } from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { podForCache } from './cache-contents.ts'
 import { decide } from './decide.ts'
 import type { Engine } from './engine.ts'
 import { type Lanes, laneOf } from './lanes.ts'
 import { perform, type Result, type WriteBack } from './perform.ts'
-import { isGated } from './pod-state.ts'
 import { Standings } from './standings.ts'
 import { isStray, parseStrayKey, strayKeyOf, unitFrom, unitKeyOf, unitKeyOfWorkload } from './unit.ts'
 
@@ -65,7 +65,7 @@ export class Reconciler {
       api,
       resource: PODS,
       labelSelector: `${MANAGED}=true`,
-      accepts: pod => pod.metadata.labels?.[MANAGED] === 'true',
+      accepts: isMarkedManaged,
       indexes: { unit: pod => [unitKeyOf(pod)] },
       transform: podForCache,
       clock,

@@ -1,8 +1,8 @@
 import type { EventRecorder } from '../kube/coordination/events.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
+import { uidOf } from '../workload/pod-facts.ts'
 import { eventType, REASONS, type Reason } from '../workload/reasons.ts'
 import type { Standing } from './decision.ts'
-import { uidOf } from './pod-state.ts'
 
 /** Reasons for which a pod still waits; the others end its wait. */
 const WAITING: ReadonlySet<Reason> = new Set([

@@ -1,10 +1,9 @@
-import { MANAGED } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import type { Target } from '../workload/actions.ts'
 import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
+import { byAge, hasOurFinalizer, isDeleting, nameOf, uidOf } from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
-import { byAge, nameOf, uidOf } from './pod-state.ts'
 
 /** What is admitted, lifted and finished as one: a single pod, or all pods of a group. */
 export interface Unit {
@@ -29,8 +28,8 @@ export function unitKeyOf(pod: Pod): string {
  * A pod that has lost our label and keeps our finalizer: somebody exempt took it from us. Nobody else would ever remove
  * the finalizer, and the pod could never be deleted. An object that is really gone has a deletion timestamp.
  */
-export function isStray({ metadata: { deletionTimestamp, finalizers } }: Pod): boolean {
-  return deletionTimestamp == null && (finalizers?.includes(MANAGED) ?? false)
+export function isStray(pod: Pod): boolean {
+  return !isDeleting(pod) && hasOurFinalizer(pod)
 }
 
 export function strayKeyOf({ metadata: { namespace = '', name = '', uid = '' } }: Pod): string {

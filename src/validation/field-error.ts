@@ -18,6 +18,9 @@ export interface FieldError {
   readonly value?: unknown
 }
 
+export const labelPath = (key: string): string => `metadata.labels[${key}]`
+export const annotationPath = (key: string): string => `metadata.annotations[${key}]`
+
 export const invalid = (field: string, value: unknown, detail: string): FieldError => ({
   field,
   type: 'Invalid',

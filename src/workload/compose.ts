@@ -1,7 +1,7 @@
-import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
 import { type OwnerReference, type Pod, wholeSpecOf } from '../kube/vocabulary/objects.ts'
 import { compareVersions } from '../kube/vocabulary/versions.ts'
 import { type PlannedRole, planGroup, roleNameOf } from './group-plan.ts'
+import { queueOf } from './pod-facts.ts'
 import type { PodSet } from './queued-workload.ts'
 
 /** As many roles as Kueue's Workload has room for. */
@@ -97,7 +97,7 @@ function planOf(
     kind,
     namespace: first?.metadata.namespace ?? '',
     name,
-    queueName: first?.metadata.labels?.[QUEUE_NAME] ?? '',
+    queueName: first === undefined ? '' : queueOf(first),
     podSets,
     priority: first?.spec.priority ?? 0,
     ownerReferences: pods.map(pod => ownerReference(pod, kind)),

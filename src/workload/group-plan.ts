@@ -1,6 +1,6 @@
-import { GROUP_ROLE, QUEUE_NAME, ROLE_HASH } from '../kube/vocabulary/names.ts'
 import { type Pod, type PodSpec, wholeSpecOf } from '../kube/vocabulary/objects.ts'
-import { type GroupDeclaration, groupOf } from './group.ts'
+import { type GroupDeclaration, groupOf, groupRoleOf } from './group.ts'
+import { queueOf, roleHashOf } from './pod-facts.ts'
 import { roleHash } from './role-hash.ts'
 
 /** One role of a group: how many pods it has, and what they look like if that is known before they exist. */
@@ -20,8 +20,7 @@ export type GroupPlan =
 
 /** The podSet a member belongs to: the role it names (KEP-976), or the hash of its shape as the webhook stamped it. */
 export function roleNameOf(pod: Pod): string {
-  const named = pod.metadata.labels?.[GROUP_ROLE]
-  return named ?? (pod.metadata.annotations?.[ROLE_HASH] ?? roleHash(wholeSpecOf(pod))).toLowerCase()
+  return groupRoleOf(pod) ?? (roleHashOf(pod) ?? roleHash(wholeSpecOf(pod))).toLowerCase()
 }
 
 interface Member {
@@ -40,7 +39,7 @@ export function planGroup(name: string, pods: readonly Pod[]): GroupPlan {
   const [first] = members
   if (first === undefined) return { kind: 'waiting', note: `group ${name} has no pods` }
   const contradiction =
-    difference(members, 'their queue', ({ pod }) => pod.metadata.labels?.[QUEUE_NAME] ?? '') ??
+    difference(members, 'their queue', ({ pod }) => queueOf(pod)) ??
     difference(members, 'the way they declare the group', ({ says }) => (isNamed(says) ? 'by roles' : 'by count')) ??
     difference(members, 'the size of the group', ({ says }) => says.totalCount) ??
     difference(members, 'the number of roles', ({ says }) => says.roles) ??

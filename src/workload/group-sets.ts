@@ -1,6 +1,6 @@
 import { readYamlOrJson } from '../documents/yaml-or-json.ts'
 import { GROUP_SETS } from '../kube/vocabulary/names.ts'
-import { type FieldError, forbidden, invalid, MAX_ERRORS, required } from '../validation/field-error.ts'
+import { annotationPath, type FieldError, forbidden, invalid, MAX_ERRORS, required } from '../validation/field-error.ts'
 import { dnsLabelProblems } from '../validation/formats.ts'
 import { MAX_INT32 } from '../validation/numbers.ts'
 
@@ -20,7 +20,7 @@ export interface ParsedSets {
 /** KEP-976: "This value can be up to 8." */
 export const MAX_ROLES = 8
 
-const PATH = `metadata.annotations[${GROUP_SETS}]`
+const PATH = annotationPath(GROUP_SETS)
 const EXAMPLE =
   'for example [{"name": "driver", "count": 1}, {"name": "worker", "count": 10, "template": {"spec": ...}}]'
 

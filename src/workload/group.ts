@@ -11,18 +11,19 @@ import {
   RETRIABLE_IN_GROUP,
 } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
-import { type FieldError, forbidden, invalid, required } from '../validation/field-error.ts'
+import { annotationPath, type FieldError, forbidden, invalid, labelPath, required } from '../validation/field-error.ts'
 import { dnsLabelProblems, subdomainProblems } from '../validation/formats.ts'
 import { atoiProblem, MAX_INT32, parseInt32 } from '../validation/numbers.ts'
 import { type GroupSet, MAX_ROLES, parseGroupSets } from './group-sets.ts'
+import { setOf, sumErrors, sumOf } from './group-sums.ts'
+import { annotationMark, type Mark } from './pod-facts.ts'
 
 /**
- * What a pod says about its group, whichever dialect it speaks: `shipped` is what Kueue implements
- * (total count, roles by hash), `kep` is the text of KEP-976 (count, named roles, sets).
+ * What a pod says about its group, in whichever dialect: what Kueue implements (total count, roles by hash), or the
+ * text of KEP-976 (count, named roles, sets). The keys of groups are read in this file and in no other.
  */
 export interface GroupDeclaration {
   readonly name: string
-  readonly dialect: 'shipped' | 'kep'
   /** All pods of the group, where the pod says it or where it follows from what it says. */
   readonly totalCount?: number
   /** KEP-976: the role of this pod, the number of roles in the group, and of pods in this role. */
@@ -32,8 +33,6 @@ export interface GroupDeclaration {
   /** KEP-976: what a driver announces of the pods it will create. */
   readonly sets?: readonly GroupSet[]
   readonly fastAdmission: boolean
-  readonly serving: boolean
-  readonly retriable: boolean
 }
 
 export interface ParsedGroup {
@@ -44,9 +43,6 @@ export interface ParsedGroup {
 }
 
 type Annotations = Readonly<Record<string, string | undefined>>
-
-const label = (key: string): string => `metadata.labels[${key}]`
-const annotation = (key: string): string => `metadata.annotations[${key}]`
 
 const KEP_ANNOTATIONS = [GROUP_COUNT, GROUP_ROLES, GROUP_ROLE_COUNT, GROUP_SETS] as const
 
@@ -59,7 +55,32 @@ export function groupNameOf(pod: Pod): string | undefined {
 
 /** Where the group's name is, or would be expected. */
 export function groupNamePath(pod: Pod): string {
-  return pod.metadata.annotations?.[GROUP_NAME] ? annotation(GROUP_NAME) : label(GROUP_NAME)
+  return pod.metadata.annotations?.[GROUP_NAME] ? annotationPath(GROUP_NAME) : labelPath(GROUP_NAME)
+}
+
+/** KEP-976: the role that the pod itself names. */
+export const groupRoleOf = (pod: Pod): string | undefined => pod.metadata.labels?.[GROUP_ROLE]
+
+/** Everything that says how large the group is, as it is written. */
+export const GROUP_SIZES: readonly Mark[] = [
+  GROUP_TOTAL_COUNT,
+  GROUP_COUNT,
+  GROUP_ROLES,
+  GROUP_ROLE_COUNT,
+  GROUP_SETS,
+].map(annotationMark)
+
+/** A group with such a member has no end: its pods come and go. */
+export const serves = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_SERVING] === 'true'
+
+/** One member that does not want failures to be retried speaks for its group. */
+export const forbidsRetries = (pod: Pod): boolean => pod.metadata.annotations?.[RETRIABLE_IN_GROUP] === 'false'
+
+const isFast = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_FAST_ADMISSION] === 'true'
+
+/** The Workload of its group is there before its pods are: they are expected, or announced. */
+export function isAdmittedAhead(pod: Pod): boolean {
+  return isFast(pod) || pod.metadata.annotations?.[GROUP_SETS] !== undefined
 }
 
 export function groupOf(pod: Pod): GroupDeclaration | undefined {
@@ -67,10 +88,9 @@ export function groupOf(pod: Pod): GroupDeclaration | undefined {
 }
 
 export function parseGroup(pod: Pod): ParsedGroup {
-  const { annotations: given, labels } = pod.metadata
-  const annotations: Annotations = given ?? {}
+  const annotations: Annotations = pod.metadata.annotations ?? {}
   const name = groupNameOf(pod)
-  const role = labels?.[GROUP_ROLE]
+  const role = groupRoleOf(pod)
   const kepKey = kepKeyOf(annotations, role)
   const total = annotations[GROUP_TOTAL_COUNT]
   if (name === undefined && total === undefined && kepKey === undefined) return NO_GROUP
@@ -94,8 +114,8 @@ interface KepKey {
 
 function kepKeyOf(annotations: Annotations, role: string | undefined): KepKey | undefined {
   const key = KEP_ANNOTATIONS.find(candidate => annotations[candidate] !== undefined)
-  if (key !== undefined) return { key, path: annotation(key) }
-  return role === undefined ? undefined : { key: GROUP_ROLE, path: label(GROUP_ROLE) }
+  if (key !== undefined) return { key, path: annotationPath(key) }
+  return role === undefined ? undefined : { key: GROUP_ROLE, path: labelPath(GROUP_ROLE) }
 }
 
 function mixedDialects({ key, path }: KepKey): FieldError {
@@ -115,15 +135,15 @@ function parseShipped(
   const kind = pod.metadata.annotations?.[GROUP_NAME] ? 'annotation' : 'label'
   const both = `both the '${GROUP_TOTAL_COUNT}' annotation and the '${GROUP_NAME}' ${kind} should be set`
   if (name === undefined) errors.push(required(groupNamePath(pod), both))
-  else if (total === undefined) errors.push(required(annotation(GROUP_TOTAL_COUNT), both))
+  else if (total === undefined) errors.push(required(annotationPath(GROUP_TOTAL_COUNT), both))
   else errors.push(...totalCountErrors(total))
   if (errors.length > 0 || name === undefined) return { declaration: undefined, errors, warnings: [] }
-  const declaration = { name, dialect: 'shipped' as const, totalCount: Number(total), ...modifiers(pod) }
+  const declaration = { name, totalCount: Number(total), fastAdmission: isFast(pod) }
   return { declaration, errors, warnings: [] }
 }
 
 function totalCountErrors(text: string): readonly FieldError[] {
-  const path = annotation(GROUP_TOTAL_COUNT)
+  const path = annotationPath(GROUP_TOTAL_COUNT)
   const parsed = parseInt32(text)
   if ('problem' in parsed) {
     return [invalid(path, text, `${atoiProblem(text, parsed.problem)}; write the number of pods in the group, as "3"`)]
@@ -158,13 +178,12 @@ function parseKep(
   const totalCount = count ?? sumOf(sets) ?? (roles === 1 ? (roleCount ?? 1) : undefined)
   const declaration: GroupDeclaration = {
     name,
-    dialect: 'kep',
     ...(totalCount === undefined ? {} : { totalCount }),
     // "If it doesn't exist, kueue assumes 1."
     ...(role === undefined ? {} : { role, roleCount: roleCount ?? setOf(sets, role)?.count ?? 1 }),
     ...(roles === undefined ? {} : { roles }),
     ...(sets === undefined ? {} : { sets }),
-    ...modifiers(pod),
+    fastAdmission: isFast(pod),
   }
   return { declaration, errors, warnings }
 }
@@ -175,68 +194,13 @@ function countOf(annotations: Annotations, key: string, most: number, errors: Fi
   const parsed = parseInt32(text)
   if ('value' in parsed && parsed.value >= 1 && parsed.value <= most) return parsed.value
   const problem = 'problem' in parsed ? `${atoiProblem(text, parsed.problem)}; ` : ''
-  errors.push(invalid(annotation(key), text, `${problem}must be a whole number from 1 to ${most}`))
+  errors.push(invalid(annotationPath(key), text, `${problem}must be a whole number from 1 to ${most}`))
   return undefined
 }
 
 function roleErrors(role: string | undefined, annotations: Annotations): readonly FieldError[] {
-  if (role !== undefined) return dnsLabelProblems(role).map(problem => invalid(label(GROUP_ROLE), role, problem))
+  if (role !== undefined) return dnsLabelProblems(role).map(problem => invalid(labelPath(GROUP_ROLE), role, problem))
   const needsRole = [GROUP_ROLES, GROUP_ROLE_COUNT, GROUP_SETS].find(key => annotations[key] !== undefined)
   if (needsRole === undefined) return []
-  return [required(label(GROUP_ROLE), `'${needsRole}' says that the group has roles: name the one of this pod`)]
-}
-
-interface Sums {
-  readonly count: number | undefined
-  readonly roles: number | undefined
-  readonly role: string | undefined
-  readonly roleCount: number | undefined
-  readonly sets: readonly GroupSet[] | undefined
-}
-
-/** What one pod says must add up within itself; whether its siblings agree is seen when they are there. */
-function sumErrors({ count, roles, role, roleCount, sets }: Sums): readonly FieldError[] {
-  const errors: FieldError[] = []
-  const own = roleCount ?? (roles === undefined ? undefined : 1)
-  if (sets !== undefined) {
-    const names = sets.map(set => set.name).join(', ')
-    const set = setOf(sets, role)
-    const sum = sumOf(sets)
-    if (set === undefined) {
-      errors.push(invalid(label(GROUP_ROLE), role, `is not one of the roles in '${GROUP_SETS}': ${names}`))
-    } else if (roleCount !== undefined && roleCount !== set.count) {
-      const detail = `'${GROUP_SETS}' has ${set.count} pods of role ${set.name}: the two must agree`
-      errors.push(invalid(annotation(GROUP_ROLE_COUNT), String(roleCount), detail))
-    }
-    if (roles !== undefined && roles !== sets.length) {
-      const detail = `'${GROUP_SETS}' has ${sets.length} roles (${names}): the two must agree`
-      errors.push(invalid(annotation(GROUP_ROLES), String(roles), detail))
-    }
-    if (count !== undefined && count !== sum) {
-      const detail = `the counts in '${GROUP_SETS}' add up to ${sum}: the two must agree`
-      errors.push(invalid(annotation(GROUP_COUNT), String(count), detail))
-    }
-  } else if (count !== undefined && own !== undefined) {
-    const others = roles === undefined ? 0 : roles - 1
-    if (own + others > count || (others === 0 && roles === 1 && own !== count)) {
-      const detail = `this role has ${own} of the pods and ${others} other roles have at least one each: that does not add up`
-      errors.push(invalid(annotation(GROUP_COUNT), String(count), detail))
-    }
-  }
-  return errors
-}
-
-const sumOf = (sets: readonly GroupSet[] | undefined): number | undefined =>
-  sets?.reduce((sum, set) => sum + set.count, 0)
-
-const setOf = (sets: readonly GroupSet[] | undefined, role: string | undefined): GroupSet | undefined =>
-  sets?.find(set => set.name === role)
-
-function modifiers(pod: Pod): Pick<GroupDeclaration, 'fastAdmission' | 'serving' | 'retriable'> {
-  const annotations: Annotations = pod.metadata.annotations ?? {}
-  return {
-    fastAdmission: annotations[GROUP_FAST_ADMISSION] === 'true',
-    serving: annotations[GROUP_SERVING] === 'true',
-    retriable: annotations[RETRIABLE_IN_GROUP] !== 'false',
-  }
+  return [required(labelPath(GROUP_ROLE), `'${needsRole}' says that the group has roles: name the one of this pod`)]
 }

@@ -13,6 +13,10 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
+export function controllerOf(references: readonly OwnerReference[] | null | undefined): OwnerReference | undefined {
+  return references?.find(reference => reference.controller === true)
+}
+
 export interface ObjectMeta {
   readonly name?: string
   readonly generateName?: string

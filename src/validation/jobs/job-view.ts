@@ -30,15 +30,22 @@ export const fieldPath = ({ prefix }: { readonly prefix: string }): string => `$
 export const annotationPath = ({ prefix }: { readonly prefix: string }): string =>
   `${prefix}metadata.annotations[${SCHEDULING}]`
 
+/** The annotation of a Job, or of a template of Jobs, as it stands there. */
+export function annotatedBlock(template: unknown): unknown {
+  const metadata = isRecord(template) ? template.metadata : undefined
+  const annotations = isRecord(metadata) ? metadata.annotations : undefined
+  return isRecord(annotations) && Object.hasOwn(annotations, SCHEDULING) ? annotations[SCHEDULING] : undefined
+}
+
 /** `template` has the metadata and the spec of a Job; `name` is the name of the object that people know. */
 export function viewJob(template: unknown, prefix: string, name: string): JobView | readonly FieldError[] {
   if (!isRecord(template))
     return [required(prefix === '' ? 'object' : prefix.slice(0, -1), 'the request carries no Job')]
   const { metadata = {}, spec } = template
   if (!isRecord(spec)) return [required(`${prefix}spec`, 'a Job has a spec')]
-  const { annotations, ownerReferences } = isRecord(metadata) ? metadata : {}
+  const { ownerReferences } = isRecord(metadata) ? metadata : {}
   const numberErrors: FieldError[] = []
-  const text = isRecord(annotations) && Object.hasOwn(annotations, SCHEDULING) ? annotations[SCHEDULING] : undefined
+  const text = annotatedBlock(template)
   return {
     prefix,
     name,

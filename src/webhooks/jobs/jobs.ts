@@ -1,10 +1,10 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
-import { SCHEDULING } from '../../kube/vocabulary/names.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { withPolicyErrors } from '../../validation/jobs/job-allow.ts'
 import { blocksChanged, upstreamErrors } from '../../validation/jobs/job-rules.ts'
 import {
+  annotatedBlock,
   annotationPath,
   blockOf,
   hasBlock,
@@ -67,12 +67,7 @@ function kindOf({ kind: { group, kind } }: AdmissionRequest): Kind | undefined {
 
 /** The API server takes changes of annotations through `jobs/status`, too. */
 function annotationChanged({ object, oldObject }: AdmissionRequest): boolean {
-  const valueIn = (job: unknown): unknown => {
-    const metadata = isRecord(job) ? job.metadata : undefined
-    const annotations = isRecord(metadata) ? metadata.annotations : undefined
-    return isRecord(annotations) ? annotations[SCHEDULING] : undefined
-  }
-  return valueIn(object) !== valueIn(oldObject)
+  return annotatedBlock(object) !== annotatedBlock(oldObject)
 }
 
 function reviewJob(request: AdmissionRequest, kind: 'Job' | 'CronJob', world: World): Verdict {
@@ -136,11 +131,9 @@ function viewObject(object: unknown, kind: 'Job' | 'CronJob', requestName = ''):
 
 /** Nobody copies the annotations of a CronJob to its Jobs. */
 function misplacedWarnings(cronJob: unknown): readonly string[] {
-  const metadata = isRecord(cronJob) ? cronJob.metadata : undefined
-  const annotations = isRecord(metadata) ? metadata.annotations : undefined
-  if (!isRecord(annotations) || annotations[SCHEDULING] == null) return []
-  const path = annotationPath({ prefix: 'spec.jobTemplate.' })
-  return [`metadata.annotations[${SCHEDULING}]: has no effect on a CronJob; its Jobs take theirs from ${path}`]
+  if (annotatedBlock(cronJob) == null) return []
+  const [here, there] = [annotationPath({ prefix: '' }), annotationPath({ prefix: 'spec.jobTemplate.' })]
+  return [`${here}: has no effect on a CronJob; its Jobs take theirs from ${there}`]
 }
 
 /**

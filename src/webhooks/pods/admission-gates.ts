@@ -1,22 +1,21 @@
 import { ADMISSION_GATED_BY } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
-import { type FieldError, forbidden, invalid, MAX_ERRORS } from '../../validation/field-error.ts'
+import { annotationPath, type FieldError, forbidden, invalid, MAX_ERRORS } from '../../validation/field-error.ts'
 import { domainPrefixedPathProblems } from '../../validation/formats.ts'
-import { annotationOf, annotationPath } from './facts.ts'
+import { admissionGatedBy } from '../../workload/pod-facts.ts'
 
 /** Kueue's annotation `admission-gated-by`: names of controllers that must consent before admission. */
 const PATH = annotationPath(ADMISSION_GATED_BY)
 const NAME_LENGTH = 63
 
 export function admissionGatesErrors(pod: Pod): readonly FieldError[] {
-  const value = annotationOf(pod, ADMISSION_GATED_BY)
-  return value ? formatErrors(value) : []
+  return formatErrors(admissionGatedBy(pod))
 }
 
 /** Consent can be given once. It can't be demanded of a pod that may be running already. */
 export function admissionGatesUpdateErrors(before: Pod, after: Pod): readonly FieldError[] {
-  const old = annotationOf(before, ADMISSION_GATED_BY) ?? ''
-  const value = annotationOf(after, ADMISSION_GATED_BY) ?? ''
+  const old = admissionGatedBy(before)
+  const value = admissionGatedBy(after)
   if (value === '') return []
   const errors: FieldError[] = []
   if (old === '') errors.push(forbidden(PATH, 'cannot add admission gate after creation'))

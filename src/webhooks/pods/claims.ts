@@ -1,20 +1,9 @@
-import {
-  ADMISSION_GATE,
-  CLUSTER_QUEUE_LABEL,
-  LOCAL_QUEUE_LABEL,
-  MANAGED,
-  PODSET_LABEL,
-  ROLE_HASH,
-  WORKLOAD_ANNOTATION,
-} from '../../kube/vocabulary/names.ts'
+import { ADMISSION_GATE, MANAGED, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
-import { type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
+import { annotationPath, type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
+import { isGated, LIFT_MARKS, queueOf, roleHashOf } from '../../workload/pod-facts.ts'
 import { roleHash } from '../../workload/role-hash.ts'
-import { annotationOf, annotationPath, isGated, labelOf, labelPath, queueOf } from './facts.ts'
 import { wrongRoleHash } from './mutation.ts'
-
-/** What Muster writes on a pod when it lifts the gate. */
-export const RECONCILER_LABELS = [PODSET_LABEL, LOCAL_QUEUE_LABEL, CLUSTER_QUEUE_LABEL] as const
 
 /**
  * Claims that a pod of ours may not come with. Kueue trusts them all: a false role hash then charges a large pod as a
@@ -22,17 +11,14 @@ export const RECONCILER_LABELS = [PODSET_LABEL, LOCAL_QUEUE_LABEL, CLUSTER_QUEUE
  */
 export function claimErrors(pod: Pod): readonly FieldError[] {
   const errors: FieldError[] = []
-  const role = annotationOf(pod, ROLE_HASH)
+  const role = roleHashOf(pod)
   if (role !== undefined) {
     const computed = roleHash(pod.spec)
     if (role !== computed) errors.push(invalid(annotationPath(ROLE_HASH), role, wrongRoleHash(computed)))
   }
   const detail = 'is written when the pod is admitted; remove it from the manifest'
-  for (const key of RECONCILER_LABELS) {
-    if (labelOf(pod, key) !== undefined) errors.push(forbidden(labelPath(key), detail))
-  }
-  if (annotationOf(pod, WORKLOAD_ANNOTATION) !== undefined) {
-    errors.push(forbidden(annotationPath(WORKLOAD_ANNOTATION), detail))
+  for (const { path, of } of LIFT_MARKS) {
+    if (of(pod) !== undefined) errors.push(forbidden(path, detail))
   }
   return errors
 }

@@ -1,20 +1,10 @@
 import type { UserInfo } from '../../admission/review.ts'
-import { ADMISSION_GATE, GROUP_NAME, MANAGED, QUEUE_NAME, WORKLOAD_ANNOTATION } from '../../kube/vocabulary/names.ts'
+import { ADMISSION_GATE, GROUP_NAME, MANAGED, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
-import { type FieldError, forbidden } from '../../validation/field-error.ts'
+import { type FieldError, forbidden, labelPath } from '../../validation/field-error.ts'
 import { groupNameOf } from '../../workload/group.ts'
+import { hasOurFinalizer, isGated, isMarkedManaged, LIFT_MARKS, queueOf } from '../../workload/pod-facts.ts'
 import type { World } from '../world.ts'
-import { RECONCILER_LABELS } from './claims.ts'
-import {
-  annotationOf,
-  annotationPath,
-  hasOurFinalizer,
-  isGated,
-  isMarkedManaged,
-  labelOf,
-  labelPath,
-  queueOf,
-} from './facts.ts'
 import { hasEnabledController } from './validation.ts'
 
 /**
@@ -40,7 +30,7 @@ export function guardErrors(before: Pod, after: Pod, user: UserInfo | undefined,
     const detail = `'${MANAGED}' is removed when the end of the pod has been counted; ${only}`
     errors.push(forbidden('metadata.finalizers', detail))
   }
-  errors.push(...liftedPodErrors(before, after, only), ...reconcilerMarkErrors(before, after, only))
+  errors.push(...liftedPodErrors(before, after, only), ...liftMarkErrors(before, after, only))
   return errors
 }
 
@@ -84,15 +74,9 @@ function liftedPodErrors(before: Pod, after: Pod, only: string): readonly FieldE
   return errors
 }
 
-function reconcilerMarkErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
+function liftMarkErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
   const detail = `is written when the pod is admitted; ${only}`
-  const errors = RECONCILER_LABELS.filter(key => labelOf(before, key) !== labelOf(after, key)).map(key =>
-    forbidden(labelPath(key), detail),
-  )
-  if (annotationOf(before, WORKLOAD_ANNOTATION) !== annotationOf(after, WORKLOAD_ANNOTATION)) {
-    errors.push(forbidden(annotationPath(WORKLOAD_ANNOTATION), detail))
-  }
-  return errors
+  return LIFT_MARKS.filter(({ of }) => of(before) !== of(after)).map(({ path }) => forbidden(path, detail))
 }
 
 /**

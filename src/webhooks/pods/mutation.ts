@@ -2,10 +2,17 @@ import { type PatchOperation, pointer } from '../../admission/patch.ts'
 import { allowed, forbiddenRequest, invalidObject, patched, type Verdict } from '../../admission/verdict.ts'
 import { ADMISSION_GATE, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
-import { forbidden, invalid } from '../../validation/field-error.ts'
+import { annotationPath, forbidden, invalid } from '../../validation/field-error.ts'
+import {
+  hasOurFinalizer,
+  isGated,
+  isMarkedManaged,
+  managedLabelOf,
+  queueOf,
+  roleHashOf,
+} from '../../workload/pod-facts.ts'
 import { roleHash } from '../../workload/role-hash.ts'
 import type { World } from '../world.ts'
-import { annotationOf, annotationPath, hasOurFinalizer, isGated, isMarkedManaged, queueOf } from './facts.ts'
 import { podScope } from './scope.ts'
 
 /** KEP-976: a pod that is subject to queueing waits behind our gate until its workload is admitted. */
@@ -33,10 +40,10 @@ function marks(pod: Pod, role: StampedRole, defaultQueue: boolean): readonly Pat
 }
 
 /** As nearly every new pod comes: with labels and annotations, but none of ours, without finalizers and gates. */
-function isUnmarked({ metadata, spec }: Pod): boolean {
-  const { labels, annotations } = metadata
-  if (!labels || !annotations || metadata.finalizers || spec.schedulingGates) return false
-  return !Object.hasOwn(labels, MANAGED) && !Object.hasOwn(annotations, ROLE_HASH)
+function isUnmarked(pod: Pod): boolean {
+  const { labels, annotations, finalizers } = pod.metadata
+  if (!labels || !annotations || finalizers || pod.spec.schedulingGates) return false
+  return managedLabelOf(pod) === undefined && roleHashOf(pod) === undefined
 }
 
 /** The patches of unmarked pods differ in the role alone. They are frozen, because many reviews share them. */
@@ -79,7 +86,7 @@ const OUR_HASH = /^[0-9a-f]{8}$/
  * A preset that isn't a hash at all stays in place, where Kueue leaves it, and the validator refuses it.
  */
 function stampRole(pod: Pod): Role {
-  const preset = annotationOf(pod, ROLE_HASH)
+  const preset = roleHashOf(pod)
   if (preset !== undefined && preset !== '' && !OUR_HASH.test(preset)) return { annotations: {} }
   const computed = roleHash(pod.spec)
   if (preset === computed) return { annotations: {} }

@@ -1,11 +1,10 @@
 import { type Needs, needs } from '../../admission/verdict.ts'
 import { frameworkOf, isPassThrough } from '../../kube/vocabulary/frameworks.ts'
-import { QUEUE_NAME } from '../../kube/vocabulary/names.ts'
-import type { OwnerReference, Pod } from '../../kube/vocabulary/objects.ts'
+import { controllerOf, type OwnerReference, type Pod } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, invalid } from '../../validation/field-error.ts'
 import { groupNameOf } from '../../workload/group.ts'
+import { queueIn } from '../../workload/pod-facts.ts'
 import type { World } from '../world.ts'
-import { controllerOf } from './facts.ts'
 
 /** What the walk up the controller references found. `queued`: an ancestor waits in a queue in the pod's stead. */
 export type Ancestry =
@@ -40,7 +39,7 @@ export function findQueuedAncestor(pod: Pod, namespace: string, world: World): A
     if (uid !== reference.uid) return found
 
     const enabled = framework !== undefined && integrations.frameworks.includes(framework)
-    const queued = manageJobsWithoutQueueName || (labels[QUEUE_NAME] ?? '') !== ''
+    const queued = manageJobsWithoutQueueName || queueIn(labels) !== ''
     if (enabled && queued && !answersForItself(pod, framework)) found = { kind: 'queued', owner: reference }
 
     if (seen.has(uid)) return broken(pod, cyclic(reference))

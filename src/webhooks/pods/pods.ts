@@ -1,14 +1,13 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
-import { SUSPENDING_PARENT } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { parseGroup } from '../../workload/group.ts'
+import { hasSuspendingParent, isGated, isMarkedManaged, queueOf } from '../../workload/pod-facts.ts'
 import { namespaceOf } from '../namespace.ts'
 import { LARGE_BODY, type Queueing, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
 import { claimErrors, ungatedErrors } from './claims.ts'
-import { annotationOf, isGated, isMarkedManaged, queueOf } from './facts.ts'
 import { guardErrors, resizeErrors } from './guard.ts'
 import { gatePod } from './mutation.ts'
 import { existingNamespaceSelected, podScope, podsEnabled, type Scope } from './scope.ts'
@@ -122,8 +121,7 @@ function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
 
   const group = parseGroup(after)
   const errors = updateErrors(before, after, group, namespace, world)
-  const byParent = annotationOf(after, SUSPENDING_PARENT) !== undefined
-  const warnings = [...(byParent ? [] : managedOwnerWarnings(after, world)), ...group.warnings]
+  const warnings = [...(hasSuspendingParent(after) ? [] : managedOwnerWarnings(after, world)), ...group.warnings]
   if (errors.length > 0) return invalidObject(errors, warnings)
   return verdictOf(guardErrors(before, after, request.userInfo, world), warnings)
 }

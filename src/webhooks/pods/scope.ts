@@ -1,11 +1,11 @@
 import { type Denied, forbiddenRequest, type Needs, needs } from '../../admission/verdict.ts'
 import type { Configuration } from '../../config/configuration.ts'
-import { MIRROR_POD, NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
+import { NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
 import type { Pod, StringMap } from '../../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
 import { invalid } from '../../validation/field-error.ts'
+import { isMirror, queueOf } from '../../workload/pod-facts.ts'
 import type { World } from '../world.ts'
-import { annotationOf, queueOf } from './facts.ts'
 import { findQueuedAncestor } from './owners.ts'
 
 /** Whether a pod is ours to gate. `ignored` says why not, in one word. */
@@ -33,7 +33,7 @@ export function podsEnabled({ integrations }: Configuration): boolean {
 export function podScope(pod: Pod, namespace: string, world: World): Scope {
   if (!podsEnabled(world.config)) return ignored('PodsNotEnabled')
   // The API server refuses this annotation on a pod without a node, so it opens no way around the queue.
-  if (annotationOf(pod, MIRROR_POD) !== undefined) return ignored('MirrorPod')
+  if (isMirror(pod)) return ignored('MirrorPod')
 
   const { manageJobsWithoutQueueName, integrations } = world.config
   const defaultQueue = queueOf(pod) === '' && world.hasDefaultQueue(namespace)

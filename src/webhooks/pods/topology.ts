@@ -1,5 +1,5 @@
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
-import { type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
+import { annotationPath, type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
 import { labelKeyProblems } from '../../validation/formats.ts'
 import { isGoBoolean, isUint64, MAX_INT32, parseInt32 } from '../../validation/numbers.ts'
 
@@ -16,7 +16,6 @@ const MAX_LAYERS = 3
 /** Three layers with the longest keys need a tenth of it; what is longer is not worth the parsing. */
 const MAX_LAYERS_LENGTH = 16 * 1024
 
-const at = (key: string): string => `metadata.annotations[${key}]`
 const notTogether = (key: string): string => `may not be set when '${key}' is specified`
 
 export function topologyErrors(annotations: StringMap | null | undefined): readonly FieldError[] {
@@ -29,7 +28,8 @@ export function topologyErrors(annotations: StringMap | null | undefined): reado
   }
   for (const key of [REQUIRED, PREFERRED, SLICE_REQUIRED]) {
     const value = annotations[key]
-    if (value !== undefined) errors.push(...labelKeyProblems(value).map(problem => invalid(at(key), value, problem)))
+    if (value !== undefined)
+      errors.push(...labelKeyProblems(value).map(problem => invalid(annotationPath(key), value, problem)))
   }
   errors.push(...podSetGroupErrors(annotations), ...unconstrainedErrors(annotations), ...sliceSizeErrors(annotations))
   errors.push(...constraintsErrors(annotations))
@@ -40,13 +40,13 @@ function podSetGroupErrors(annotations: StringMap): readonly FieldError[] {
   const name = annotations[PODSET_GROUP]
   if (name === undefined) return []
   const errors: FieldError[] = []
-  if (isUint64(name)) errors.push(invalid(at(PODSET_GROUP), name, 'must not be a number'))
+  if (isUint64(name)) errors.push(invalid(annotationPath(PODSET_GROUP), name, 'must not be a number'))
   for (const key of [SLICE_SIZE, SLICE_REQUIRED]) {
-    if (annotations[key] !== undefined) errors.push(forbidden(at(PODSET_GROUP), notTogether(key)))
+    if (annotations[key] !== undefined) errors.push(forbidden(annotationPath(PODSET_GROUP), notTogether(key)))
   }
   if (annotations[PREFERRED] === undefined && annotations[REQUIRED] === undefined) {
     const detail = `may not be set when neither '${PREFERRED}' nor '${REQUIRED}' is specified`
-    errors.push(forbidden(at(PODSET_GROUP), detail))
+    errors.push(forbidden(annotationPath(PODSET_GROUP), detail))
   }
   return errors
 }
@@ -54,21 +54,24 @@ function podSetGroupErrors(annotations: StringMap): readonly FieldError[] {
 function unconstrainedErrors(annotations: StringMap): readonly FieldError[] {
   const value = annotations[UNCONSTRAINED]
   if (value === undefined || isGoBoolean(value)) return []
-  return [invalid(at(UNCONSTRAINED), value, 'must be a boolean value: "true" or "false"')]
+  return [invalid(annotationPath(UNCONSTRAINED), value, 'must be a boolean value: "true" or "false"')]
 }
 
 function sliceSizeErrors(annotations: StringMap): readonly FieldError[] {
   const size = annotations[SLICE_SIZE]
   const hasTopology = annotations[SLICE_REQUIRED] !== undefined
   if (size === undefined) {
-    return hasTopology ? [required(at(SLICE_SIZE), `must be set when '${SLICE_REQUIRED}' is specified`)] : []
+    return hasTopology
+      ? [required(annotationPath(SLICE_SIZE), `must be set when '${SLICE_REQUIRED}' is specified`)]
+      : []
   }
   const errors: FieldError[] = []
   const parsed = parseInt32(size)
-  if ('problem' in parsed) errors.push(invalid(at(SLICE_SIZE), size, 'must be a numeric value'))
-  else if (parsed.value < 1) errors.push(invalid(at(SLICE_SIZE), size, 'must be greater than or equal to 1'))
+  if ('problem' in parsed) errors.push(invalid(annotationPath(SLICE_SIZE), size, 'must be a numeric value'))
+  else if (parsed.value < 1)
+    errors.push(invalid(annotationPath(SLICE_SIZE), size, 'must be greater than or equal to 1'))
   if (!hasTopology) {
-    errors.push(forbidden(at(SLICE_SIZE), `may not be set when '${SLICE_REQUIRED}' is not specified`))
+    errors.push(forbidden(annotationPath(SLICE_SIZE), `may not be set when '${SLICE_REQUIRED}' is not specified`))
   }
   return errors
 }
@@ -81,12 +84,12 @@ interface Layer {
 function constraintsErrors(annotations: StringMap): readonly FieldError[] {
   const text = annotations[SLICE_CONSTRAINTS]
   if (text === undefined) return []
-  const path = at(SLICE_CONSTRAINTS)
+  const path = annotationPath(SLICE_CONSTRAINTS)
   const errors = [SLICE_REQUIRED, SLICE_SIZE]
     .filter(key => annotations[key] !== undefined)
     .map(key => forbidden(path, notTogether(key)))
   if (annotations[PODSET_GROUP] !== undefined) {
-    errors.push(forbidden(at(PODSET_GROUP), notTogether(SLICE_CONSTRAINTS)))
+    errors.push(forbidden(annotationPath(PODSET_GROUP), notTogether(SLICE_CONSTRAINTS)))
   }
   const layers = parseLayers(text)
   if (layers === undefined) {

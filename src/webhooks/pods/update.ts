@@ -1,11 +1,6 @@
 import {
   ELASTIC_JOB,
-  GROUP_COUNT,
   GROUP_ROLE,
-  GROUP_ROLE_COUNT,
-  GROUP_ROLES,
-  GROUP_SETS,
-  GROUP_TOTAL_COUNT,
   MAX_EXEC_TIME,
   PRIORITY_CLASS,
   QUEUE_NAME,
@@ -13,24 +8,31 @@ import {
   ROLE_HASH,
 } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
-import { type FieldError, forbidden, invalid } from '../../validation/field-error.ts'
-import { groupNameOf, groupNamePath, type ParsedGroup } from '../../workload/group.ts'
-import { roleHash } from '../../workload/role-hash.ts'
-import type { World } from '../world.ts'
-import { admissionGatesUpdateErrors } from './admission-gates.ts'
+import { annotationPath, type FieldError, forbidden, invalid, labelPath } from '../../validation/field-error.ts'
 import {
-  annotationOf,
-  annotationPath,
+  forbidsRetries,
+  GROUP_SIZES,
+  groupNameOf,
+  groupNamePath,
+  groupRoleOf,
+  type ParsedGroup,
+} from '../../workload/group.ts'
+import {
   isDeleting,
+  isElastic,
   isGated,
   isMarkedManaged,
   isSuspended,
-  labelOf,
-  labelPath,
+  maxExecTimeOf,
   prebuiltWorkloadOf,
   prebuiltWorkloadPath,
+  priorityClassOf,
   queueOf,
-} from './facts.ts'
+  roleHashOf,
+} from '../../workload/pod-facts.ts'
+import { roleHash } from '../../workload/role-hash.ts'
+import type { World } from '../world.ts'
+import { admissionGatesUpdateErrors } from './admission-gates.ts'
 import { wrongRoleHash } from './mutation.ts'
 import { commonErrors, prebuiltNameErrors } from './validation.ts'
 
@@ -75,16 +77,16 @@ function queueErrors(before: Pod, after: Pod, namespace: string, world: World): 
 
 function prebuiltErrors(before: Pod, after: Pod): readonly FieldError[] {
   if (isSuspended(after) || isElastic(before)) return prebuiltNameErrors(after)
-  return immutable(prebuiltWorkloadPath(after), prebuiltWorkloadOf(before), prebuiltWorkloadOf(after))
+  return immutable(prebuiltWorkloadPath(after), prebuiltWorkloadOf(before) ?? '', prebuiltWorkloadOf(after) ?? '')
 }
 
 function maxExecTimeErrors(before: Pod, after: Pod): readonly FieldError[] {
   if (isSuspended(before) && isSuspended(after)) return []
-  return immutable(labelPath(MAX_EXEC_TIME), labelOf(before, MAX_EXEC_TIME) ?? '', labelOf(after, MAX_EXEC_TIME) ?? '')
+  return immutable(labelPath(MAX_EXEC_TIME), maxExecTimeOf(before) ?? '', maxExecTimeOf(after) ?? '')
 }
 
 function priorityClassErrors(before: Pod, after: Pod): readonly FieldError[] {
-  const [was, is] = [labelOf(before, PRIORITY_CLASS) ?? '', labelOf(after, PRIORITY_CLASS) ?? '']
+  const [was, is] = [priorityClassOf(before), priorityClassOf(after)]
   const path = labelPath(PRIORITY_CLASS)
   if (was === '' && is !== '' && !isSuspended(after)) {
     return [invalid(path, is, 'WorkloadPriorityClass cannot be added to a non-suspended workload')]
@@ -93,16 +95,13 @@ function priorityClassErrors(before: Pod, after: Pod): readonly FieldError[] {
   return []
 }
 
-const isElastic = (pod: Pod): boolean => annotationOf(pod, ELASTIC_JOB) === 'true'
-
 function elasticJobErrors(before: Pod, after: Pod): readonly FieldError[] {
   if (isElastic(before) === isElastic(after)) return []
   return [invalid(annotationPath(ELASTIC_JOB), isElastic(after), IMMUTABLE)]
 }
 
 function retriableErrors(before: Pod, after: Pod): readonly FieldError[] {
-  const final = (pod: Pod): boolean => annotationOf(pod, RETRIABLE_IN_GROUP) === 'false'
-  if (groupNameOf(after) === undefined || !final(before) || final(after)) return []
+  if (groupNameOf(after) === undefined || !forbidsRetries(before) || forbidsRetries(after)) return []
   const detail = "unretriable pod group can't be converted to retriable"
   return [forbidden(annotationPath(RETRIABLE_IN_GROUP), detail)]
 }
@@ -112,22 +111,20 @@ function groupNameErrors(before: Pod, after: Pod): readonly FieldError[] {
   return was === undefined ? [] : immutable(groupNamePath(after), was, groupNameOf(after) ?? '')
 }
 
-const SIZES = [GROUP_TOTAL_COUNT, GROUP_COUNT, GROUP_ROLES, GROUP_ROLE_COUNT, GROUP_SETS]
-
 /**
  * A member that changes its mind about the size of the group leaves the others waiting for ever; Kueue lets it. A
  * size that is added, or that can't be read, is judged by the other rules.
  */
 function groupSizeErrors(before: Pod, after: Pod, group: ParsedGroup): readonly FieldError[] {
   if (group.errors.length > 0) return []
-  const errors = SIZES.flatMap(key => {
-    const [was, is] = [annotationOf(before, key), annotationOf(after, key)]
+  const errors = GROUP_SIZES.flatMap(({ path, of }) => {
+    const [was, is] = [of(before), of(after)]
     const gone = is === undefined && groupNameOf(after) === undefined
-    return was === undefined || gone ? [] : immutable(annotationPath(key), was, is ?? '')
+    return was === undefined || gone ? [] : immutable(path, was, is ?? '')
   })
-  const role = labelOf(before, GROUP_ROLE)
+  const role = groupRoleOf(before)
   if (role === undefined || groupNameOf(after) === undefined) return errors
-  return [...errors, ...immutable(labelPath(GROUP_ROLE), role, labelOf(after, GROUP_ROLE) ?? '')]
+  return [...errors, ...immutable(labelPath(GROUP_ROLE), role, groupRoleOf(after) ?? '')]
 }
 
 /**
@@ -135,7 +132,7 @@ function groupSizeErrors(before: Pod, after: Pod, group: ParsedGroup): readonly 
  * tolerations; so an edit is refused unless it brings the true hash to a pod that still waits.
  */
 function roleHashErrors(before: Pod, after: Pod): readonly FieldError[] {
-  const [was, is] = [annotationOf(before, ROLE_HASH), annotationOf(after, ROLE_HASH)]
+  const [was, is] = [roleHashOf(before), roleHashOf(after)]
   if (was === is || !isMarkedManaged(before)) return []
   const computed = roleHash(after.spec)
   if (is === computed && isGated(after)) return []

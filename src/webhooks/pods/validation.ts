@@ -1,22 +1,21 @@
 import { frameworkOf } from '../../kube/vocabulary/frameworks.ts'
-import { ELASTIC_JOB, MANAGED, MAX_EXEC_TIME, PREBUILT_WORKLOAD, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
-import type { Pod } from '../../kube/vocabulary/objects.ts'
-import { type FieldError, forbidden, invalid } from '../../validation/field-error.ts'
+import { ELASTIC_JOB, MANAGED, MAX_EXEC_TIME, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
+import { controllerOf, type Pod } from '../../kube/vocabulary/objects.ts'
+import { annotationPath, type FieldError, forbidden, invalid, labelPath } from '../../validation/field-error.ts'
 import { subdomainProblems } from '../../validation/formats.ts'
 import { atoiProblem, MAX_INT32, parseInt32 } from '../../validation/numbers.ts'
 import { groupNameOf, type ParsedGroup } from '../../workload/group.ts'
-import type { World } from '../world.ts'
-import { admissionGatesErrors } from './admission-gates.ts'
 import {
-  annotationOf,
-  annotationPath,
-  controllerOf,
+  isElastic,
   isMarkedManaged,
-  labelOf,
-  labelPath,
+  managedLabelOf,
+  maxExecTimeOf,
   prebuiltWorkloadOf,
   prebuiltWorkloadPath,
-} from './facts.ts'
+  queueLabelOf,
+} from '../../workload/pod-facts.ts'
+import type { World } from '../world.ts'
+import { admissionGatesErrors } from './admission-gates.ts'
 import { topologyErrors } from './topology.ts'
 
 /**
@@ -45,13 +44,11 @@ export function commonErrors(pod: Pod, group: ParsedGroup): readonly FieldError[
 }
 
 function queueNameErrors(pod: Pod): readonly FieldError[] {
-  return subdomainErrors(labelOf(pod, QUEUE_NAME), labelPath(QUEUE_NAME))
+  return subdomainErrors(queueLabelOf(pod), labelPath(QUEUE_NAME))
 }
 
 export function prebuiltNameErrors(pod: Pod): readonly FieldError[] {
-  const path = prebuiltWorkloadPath(pod)
-  const present = prebuiltWorkloadOf(pod) || labelOf(pod, PREBUILT_WORKLOAD)
-  return subdomainErrors(present, path)
+  return subdomainErrors(prebuiltWorkloadOf(pod), prebuiltWorkloadPath(pod))
 }
 
 function subdomainErrors(value: string | undefined, path: string): readonly FieldError[] {
@@ -62,7 +59,7 @@ function subdomainErrors(value: string | undefined, path: string): readonly Fiel
 
 /** Kueue accepts more than an int32 here and then, reading it as an int32, sets no limit at all. */
 function maxExecTimeErrors(pod: Pod): readonly FieldError[] {
-  const text = labelOf(pod, MAX_EXEC_TIME)
+  const text = maxExecTimeOf(pod)
   if (text === undefined) return []
   const path = labelPath(MAX_EXEC_TIME)
   const parsed = parseInt32(text)
@@ -74,12 +71,12 @@ function maxExecTimeErrors(pod: Pod): readonly FieldError[] {
 }
 
 function elasticJobErrors(pod: Pod): readonly FieldError[] {
-  if (annotationOf(pod, ELASTIC_JOB) !== 'true') return []
+  if (!isElastic(pod)) return []
   return [forbidden(annotationPath(ELASTIC_JOB), 'elastic job is not supported for "/v1, Kind=Pod"')]
 }
 
 function managedLabelErrors(pod: Pod): readonly FieldError[] {
-  const value = labelOf(pod, MANAGED)
+  const value = managedLabelOf(pod)
   if (value === undefined || value === 'true') return []
   const detail = "managed label value can only be 'true'; remove the label: Muster sets it on the pods it queues"
   return [forbidden(labelPath(MANAGED), detail)]
@@ -88,7 +85,7 @@ function managedLabelErrors(pod: Pod): readonly FieldError[] {
 function prebuiltGroupErrors(pod: Pod): readonly FieldError[] {
   const group = groupNameOf(pod)
   const prebuilt = prebuiltWorkloadOf(pod)
-  if (group === undefined || prebuilt === '' || prebuilt === group) return []
+  if (group === undefined || !prebuilt || prebuilt === group) return []
   return [invalid(prebuiltWorkloadPath(pod), prebuilt, 'prebuilt workload and pod group should be equal')]
 }
 

@@ -69,7 +69,7 @@ export function sizedGang(atATime: number): SchedulingCallback {
 type Management = { readonly mode: 'both' | 'podGroup' } | { readonly mode: 'none'; readonly why: string }
 
 /** Which objects the Job controller of 1.37 makes for a Job, decided in its order. */
-function managementOf(job: Fields, { controller, annotations }: Source): Management {
+function managementOf(job: Fields, { controller, groupTemplateName }: Source): Management {
   const { managedBy } = isRecord(job.spec) ? job.spec : {}
   if (typeof managedBy === 'string' && managedBy !== JOB_CONTROLLER) {
     return { mode: 'none', why: `the Job is left to ${managedBy} (spec.managedBy)` }
@@ -79,7 +79,7 @@ function managementOf(job: Fields, { controller, annotations }: Source): Managem
     return { mode: 'none', why: 'its pods name a group of their own (spec.template.spec.schedulingGroup)' }
   }
   if (controller === undefined) return { mode: 'both' }
-  if (Object.hasOwn(annotations, GROUP_TEMPLATE_NAME)) return { mode: 'podGroup' }
+  if (groupTemplateName !== undefined) return { mode: 'podGroup' }
   const owner = `${String(controller.kind)} ${JSON.stringify(controller.name)}`
   return { mode: 'none', why: `${owner} is its controller and speaks for it (no annotation ${GROUP_TEMPLATE_NAME})` }
 }

@@ -1,4 +1,3 @@
-import { GROUP_TEMPLATE_NAME } from '../../kube/vocabulary/names.ts'
 import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import type { PodGroupTemplate, Workload } from '../builder/objects.ts'
 import type { Source } from './source.ts'
@@ -13,14 +12,13 @@ export interface Parent {
  * pods without one, which nobody notices.
  */
 export function parentWorkload(source: Source, workloads: readonly Workload[]): Parent | string {
-  const { controller, annotations, namespace } = source
+  const { controller, groupTemplateName: wanted, namespace } = source
   const owner = `${String(controller?.kind)} ${JSON.stringify(controller?.name)}`
   const workload = workloads.find(
     candidate => (candidate.metadata.namespace ?? '') === (namespace ?? '') && isFor(candidate, controller),
   )
   if (workload === undefined) return `there is no Workload of ${owner}: its pods start without a group`
   const { podGroupTemplates: templates = [] } = workload.spec
-  const wanted = annotations[GROUP_TEMPLATE_NAME]
   // An empty name means the first one. Templates below a group of groups are not looked at by the Job controller.
   const template = wanted === '' ? templates[0] : templates.find(({ name }) => name === wanted)
   if (template !== undefined) return { workload, template }

@@ -1,3 +1,4 @@
+import { GROUP_TEMPLATE_NAME } from '../../kube/vocabulary/names.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import type { Allowance } from '../../validation/jobs/job-allow.ts'
 import type { SchedulingBlock } from '../../validation/jobs/scheduling-model.ts'
@@ -46,7 +47,8 @@ export interface Source {
   readonly name: string
   readonly namespace: string | undefined
   readonly uid: string
-  readonly annotations: Fields
+  /** Of the parent's Workload: which of its templates is this Job's, undefined if the parent delegates none. */
+  readonly groupTemplateName: unknown
   /** The controller that owns it. */
   readonly controller: Fields | undefined
   readonly notes: readonly string[]
@@ -62,7 +64,7 @@ export function sourceOf(object: Fields, { uid: fallback }: MapOptions): Source 
     name: known ? name : generated,
     namespace: typeof namespace === 'string' && namespace !== '' ? namespace : undefined,
     uid: typeof uid === 'string' && uid !== '' ? uid : (fallback ?? PLACEHOLDER_UID),
-    annotations: isRecord(annotations) ? annotations : {},
+    groupTemplateName: isRecord(annotations) ? annotations[GROUP_TEMPLATE_NAME] : undefined,
     controller: references.filter(isRecord).find(({ controller }) => controller === true),
     notes: known || generated === '' ? [] : [`the API server will choose the name; here it is ${generated}`],
   }

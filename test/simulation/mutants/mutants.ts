@@ -16,7 +16,7 @@ export interface Mutant {
 const DECIDE = 'src/reconciler/decide.ts'
 const PERFORM = 'src/reconciler/perform.ts'
 const LIFTING = 'src/reconciler/lifting.ts'
-const STATE = 'src/reconciler/pod-state.ts'
+const STATE = 'src/workload/pod-facts.ts'
 const LOOP = 'src/reconciler/loop.ts'
 const STORE = 'src/kube/cache/store.ts'
 const LEDGER = 'src/engines/builtin/ledger.ts'
@@ -234,8 +234,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'lets go of those who came late',
     from: 'found by the simulator: a group that was submitted again under its old name lost its finalizers',
     file: DECIDE,
-    find: 'actions: [...done.filter(is.hasFinalizer).map(removeFinalizer)',
-    replace: 'actions: [...unit.pods.filter(is.hasFinalizer).map(removeFinalizer)',
+    find: 'actions: [...done.filter(is.hasOurFinalizer).map(removeFinalizer)',
+    replace: 'actions: [...unit.pods.filter(is.hasOurFinalizer).map(removeFinalizer)',
   },
   {
     name: 'admits the last first',

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { groupNameOf, groupOf, parseGroup } from '../../../src/workload/group.ts'
+import {
+  forbidsRetries,
+  groupNameOf,
+  groupOf,
+  isAdmittedAhead,
+  parseGroup,
+  serves,
+} from '../../../src/workload/group.ts'
 import { podOf } from '../webhooks/pods/fixtures.ts'
 
 const labels = { 'pod-group-name': 'ring' }
@@ -21,22 +28,29 @@ describe('a group declaration', () => {
     const annotations = {
       'pod-group-total-count': '+3',
       'pod-group-fast-admission': 'true',
-      'pod-group-serving': 'true',
-      'retriable-in-group': 'false',
     }
     expect(groupOf(podOf({ labels, annotations }))).toEqual({
       name: 'ring',
-      dialect: 'shipped',
       totalCount: 3,
       fastAdmission: true,
-      serving: true,
-      retriable: false,
     })
+  })
+
+  it('is asked for a wish by the exact word, whether the rest can be read or not', () => {
+    const withAnnotation = (key: string, value: string) => podOf({ annotations: { [key]: value } })
+    expect(serves(withAnnotation('pod-group-serving', 'true'))).toBe(true)
+    expect(serves(withAnnotation('pod-group-serving', 'yes'))).toBe(false)
+    expect(forbidsRetries(withAnnotation('retriable-in-group', 'false'))).toBe(true)
+    expect(forbidsRetries(withAnnotation('retriable-in-group', 'no'))).toBe(false)
+    expect(isAdmittedAhead(withAnnotation('pod-group-fast-admission', 'true'))).toBe(true)
+    expect(isAdmittedAhead(withAnnotation('pod-group-fast-admission', 'false'))).toBe(false)
+    expect(isAdmittedAhead(withAnnotation('pod-group-sets', ''))).toBe(true)
+    expect([serves, forbidsRetries, isAdmittedAhead].map(question => question(podOf()))).toEqual([false, false, false])
   })
 
   it('reads story 2 of KEP-976: pods of one shape', () => {
     const group = groupOf(podOf({ labels, annotations: { 'pod-group-count': '10' } }))
-    expect(group).toMatchObject({ name: 'ring', dialect: 'kep', totalCount: 10, retriable: true })
+    expect(group).toMatchObject({ name: 'ring', totalCount: 10, fastAdmission: false })
   })
 
   it('reads story 3 of KEP-976: named roles', () => {
@@ -58,7 +72,7 @@ describe('a group declaration', () => {
 
   it('reads the worker of story 4, which names only its role', () => {
     const group = groupOf(podOf({ labels: { ...labels, 'pod-group-role': 'worker' } }))
-    expect(group).toMatchObject({ name: 'ring', dialect: 'kep', role: 'worker' })
+    expect(group).toMatchObject({ name: 'ring', role: 'worker', roleCount: 1 })
   })
 
   it.each([

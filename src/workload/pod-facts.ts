@@ -1,0 +1,143 @@
+import {
+  ADMISSION_GATE,
+  ADMISSION_GATED_BY,
+  CLUSTER_QUEUE_LABEL,
+  ELASTIC_JOB,
+  LOCAL_QUEUE_LABEL,
+  MANAGED,
+  MAX_EXEC_TIME,
+  MIRROR_POD,
+  PODSET_LABEL,
+  PREBUILT_WORKLOAD,
+  PRIORITY_CLASS,
+  QUEUE_NAME,
+  ROLE_HASH,
+  SUSPENDING_PARENT,
+  WORKLOAD_ANNOTATION,
+} from '../kube/vocabulary/names.ts'
+import type { Pod, StringMap } from '../kube/vocabulary/objects.ts'
+import { annotationPath, labelPath } from '../validation/field-error.ts'
+
+/**
+ * Questions about one pod. Each key of a label or annotation is read here and nowhere else, but for those of groups
+ * (group.ts), so that webhook and reconciler never mean two things by one word. Absent and null are the same.
+ */
+const labelOf = (pod: Pod, key: string): string | undefined => pod.metadata.labels?.[key]
+const annotationOf = (pod: Pod, key: string): string | undefined => pod.metadata.annotations?.[key]
+
+export const uidOf = (pod: Pod): string => pod.metadata.uid ?? ''
+export const nameOf = (pod: Pod): string => pod.metadata.name ?? ''
+
+/** A label or annotation for rules that go through several of them: where it is, and what a pod has there. */
+export interface Mark {
+  readonly path: string
+  readonly of: (pod: Pod) => string | undefined
+}
+
+export const labelMark = (key: string): Mark => ({ path: labelPath(key), of: pod => labelOf(pod, key) })
+export const annotationMark = (key: string): Mark => ({ path: annotationPath(key), of: pod => annotationOf(pod, key) })
+
+/** An empty queue name is no queue name. Owners of pods have the same label. */
+export const queueIn = (labels: StringMap | null | undefined): string => labels?.[QUEUE_NAME] ?? ''
+export const queueOf = (pod: Pod): string => queueIn(pod.metadata.labels)
+/** As it is written: an empty label means no queue, and is refused as a name. */
+export const queueLabelOf = (pod: Pod): string | undefined => labelOf(pod, QUEUE_NAME)
+
+export const managedLabelOf = (pod: Pod): string | undefined => labelOf(pod, MANAGED)
+export const isMarkedManaged = (pod: Pod): boolean => managedLabelOf(pod) === 'true'
+export const hasOurFinalizer = (pod: Pod): boolean => pod.metadata.finalizers?.includes(MANAGED) ?? false
+
+export const roleHashOf = (pod: Pod): string | undefined => annotationOf(pod, ROLE_HASH)
+export const priorityClassOf = (pod: Pod): string => labelOf(pod, PRIORITY_CLASS) ?? ''
+export const maxExecTimeOf = (pod: Pod): string | undefined => labelOf(pod, MAX_EXEC_TIME)
+export const admissionGatedBy = (pod: Pod): string => annotationOf(pod, ADMISSION_GATED_BY) ?? ''
+export const isElastic = (pod: Pod): boolean => annotationOf(pod, ELASTIC_JOB) === 'true'
+export const isMirror = (pod: Pod): boolean => annotationOf(pod, MIRROR_POD) !== undefined
+export const hasSuspendingParent = (pod: Pod): boolean => annotationOf(pod, SUSPENDING_PARENT) !== undefined
+
+/** The annotation wins when it is not empty, as for group names. */
+export function prebuiltWorkloadOf(pod: Pod): string | undefined {
+  return annotationOf(pod, PREBUILT_WORKLOAD) || labelOf(pod, PREBUILT_WORKLOAD)
+}
+
+export function prebuiltWorkloadPath(pod: Pod): string {
+  return annotationOf(pod, PREBUILT_WORKLOAD) ? annotationPath(PREBUILT_WORKLOAD) : labelPath(PREBUILT_WORKLOAD)
+}
+
+/** What Muster writes on a pod when it lifts the gate. */
+export const LIFT_MARKS: readonly Mark[] = [
+  labelMark(PODSET_LABEL),
+  labelMark(LOCAL_QUEUE_LABEL),
+  labelMark(CLUSTER_QUEUE_LABEL),
+  annotationMark(WORKLOAD_ANNOTATION),
+]
+
+export function isGated(pod: Pod): boolean {
+  return pod.spec.schedulingGates?.some(gate => gate.name === ADMISSION_GATE) ?? false
+}
+
+export function foreignGates(pod: Pod): readonly string[] {
+  return (pod.spec.schedulingGates ?? []).map(gate => gate.name).filter(name => name !== ADMISSION_GATE)
+}
+
+/** Behind our gate, and not on its way out. */
+export function isWaiting(pod: Pod): boolean {
+  return isGated(pod) && !isDeleting(pod)
+}
+
+/** Lifted, and not at its end: it runs, or may at any moment. */
+export function mayRun(pod: Pod): boolean {
+  return !isSuspended(pod)
+}
+
+/** Kueue's "suspended": still behind the gate, or at its end. Such a pod uses nothing. */
+export function isSuspended(pod: Pod): boolean {
+  return isTerminal(pod) || isGated(pod)
+}
+
+export function isDeleting(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp != null
+}
+
+export function isFailed(pod: Pod): boolean {
+  return pod.status?.phase === 'Failed'
+}
+
+export function isSucceeded(pod: Pod): boolean {
+  return pod.status?.phase === 'Succeeded'
+}
+
+export function isTerminal(pod: Pod): boolean {
+  return isSucceeded(pod) || isFailed(pod)
+}
+
+/**
+ * A deleted pod that holds no node any more: it waits for nobody's consent. Grace period zero means that the
+ * kubelet has stopped the containers, or that somebody forced the deletion; in both cases only finalizers are
+ * left. A succeeded pod is the exception: it still counts for its group and stays until the group has finished.
+ */
+export function mayLeave(pod: Pod): boolean {
+  if (!isDeleting(pod) || isSucceeded(pod)) return false
+  const neverStarted = isGated(pod) || !pod.spec.nodeName
+  return neverStarted || isFailed(pod) || pod.metadata.deletionGracePeriodSeconds === 0
+}
+
+/**
+ * Deleted, and over: when this is true of all pods of a unit, nobody is left for whom a success would count. A namespace
+ * that is deleted waits for its pods before it touches anything else, so waiting for more would be for ever.
+ */
+export function isGivenUp(pod: Pod): boolean {
+  return mayLeave(pod) || (isDeleting(pod) && isSucceeded(pod))
+}
+
+/** Takes, or has rightly used, one of the places of its group. */
+export function takesPlace(pod: Pod): boolean {
+  return !isFailed(pod) && !(isDeleting(pod) && !pod.spec.nodeName)
+}
+
+/** Oldest first, then by name: the same order on every replica and after every restart. */
+export function byAge(a: Pod, b: Pod): number {
+  const [bornA, bornB] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
+  if (bornA !== bornB) return bornA < bornB ? -1 : 1
+  return nameOf(a) < nameOf(b) ? -1 : 1
+}

@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import * as names from '../../src/kube/vocabulary/names.ts'
+
+/**
+ * A key that two files read soon means two things: an empty queue is none in one of them and a queue in the other. So
+ * every key has one home where it is read, and whoever wants to know asks a question there. Others may write it, or
+ * name it to people in a path or a sentence; they stand here by name.
+ */
+interface Home {
+  /** The one file that reads the key from objects; none for a key that is only written. */
+  readonly read?: string
+  readonly written?: readonly string[]
+  readonly named?: readonly string[]
+}
+
+const POD = 'workload/pod-facts.ts'
+const GROUP = 'workload/group.ts'
+const SUMS = 'workload/group-sums.ts'
+const SETS = 'workload/group-sets.ts'
+const LIFT = 'workload/pod-set-update.ts'
+const MUTATION = 'webhooks/pods/mutation.ts'
+const CLAIMS = 'webhooks/pods/claims.ts'
+const GUARD = 'webhooks/pods/guard.ts'
+const UPDATE = 'webhooks/pods/update.ts'
+const VALIDATION = 'webhooks/pods/validation.ts'
+const COVERAGE = 'cluster/coverage.ts'
+const PERFORM = 'reconciler/perform.ts'
+
+/** Muster's own objects, whose names nobody reads from labels. */
+type ObjectName = 'SYSTEM_NAMESPACE' | 'SERVICE_NAME' | 'WEBHOOK_CONFIGURATION' | 'OFFLINE_IDENTITY'
+
+const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
+  QUEUE_NAME: {
+    read: POD,
+    written: [MUTATION, 'cluster/owner-cache.ts', 'cli/greeting.ts'],
+    named: [VALIDATION, UPDATE, GUARD, COVERAGE, 'engines/builtin/messages.ts'],
+  },
+  MANAGED: {
+    read: POD,
+    written: [MUTATION, PERFORM],
+    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, 'reconciler/loop.ts'],
+  },
+  ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM], named: [CLAIMS, GUARD] },
+  ROLE_HASH: { read: POD, written: [MUTATION], named: [CLAIMS, UPDATE] },
+
+  GROUP_NAME: { read: GROUP, named: [GUARD] },
+  GROUP_TOTAL_COUNT: { read: GROUP },
+  GROUP_FAST_ADMISSION: { read: GROUP },
+  GROUP_SERVING: { read: GROUP },
+  RETRIABLE_IN_GROUP: { read: GROUP, named: [UPDATE] },
+  GROUP_COUNT: { read: GROUP, named: [SUMS] },
+  GROUP_ROLES: { read: GROUP, named: [SUMS] },
+  GROUP_ROLE: { read: GROUP, named: [SUMS, UPDATE] },
+  GROUP_ROLE_COUNT: { read: GROUP, named: [SUMS] },
+  GROUP_SETS: { read: GROUP, named: [SUMS, SETS] },
+
+  PRIORITY_CLASS: { read: POD, named: [UPDATE] },
+  MAX_EXEC_TIME: { read: POD, named: [UPDATE, VALIDATION] },
+  PREBUILT_WORKLOAD: { read: POD },
+  ELASTIC_JOB: { read: POD, named: [UPDATE, VALIDATION] },
+  ADMISSION_GATED_BY: { read: POD, named: ['webhooks/pods/admission-gates.ts'] },
+  SUSPENDING_PARENT: { read: POD },
+
+  PODSET_LABEL: { read: POD, written: [LIFT] },
+  LOCAL_QUEUE_LABEL: { read: POD, written: [LIFT] },
+  CLUSTER_QUEUE_LABEL: { read: POD, written: [LIFT] },
+  WORKLOAD_ANNOTATION: { read: POD, written: [LIFT] },
+
+  MIRROR_POD: { read: POD, named: [COVERAGE] },
+  NAMESPACE_NAME_LABEL: {
+    written: [
+      'webhooks/local-world.ts',
+      'webhooks/pods/scope.ts',
+      'webhooks/jobs/allowance.ts',
+      'review/cluster-state.ts',
+      'config/rules.ts',
+    ],
+    named: ['config/configuration.ts'],
+  },
+
+  SCHEDULING: { read: 'validation/jobs/job-view.ts', named: [COVERAGE] },
+  GROUP_TEMPLATE_NAME: { read: 'workload/mappers/source.ts', named: ['workload/mappers/job.ts'] },
+}
+
+const SRC = fileURLToPath(new URL('../../src', import.meta.url))
+const NAMES = 'kube/vocabulary/names.ts'
+const CODE: ReadonlyMap<string, string> = new Map(
+  readdirSync(SRC, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(entry => join(entry.parentPath, entry.name))
+    .map(path => [relative(SRC, path), readFileSync(path, 'utf8')]),
+)
+
+describe.each(Object.entries(HOMES))('%s', (name, { read, written = [], named = [] }) => {
+  it('is used where the table says, and nowhere else', () => {
+    const users = [...CODE].filter(([, code]) => importsName(code, name)).map(([file]) => file)
+    expect(users.sort()).toEqual([...new Set([...(read === undefined ? [] : [read]), ...written, ...named])].sort())
+  })
+
+  it('is read in one file', () => {
+    const readers = [...CODE].filter(([, code]) => readsKey(code, name)).map(([file]) => file)
+    // Who writes a key looks at what it has written.
+    expect(readers.filter(file => file !== read && !written.includes(file))).toEqual([])
+  })
+})
+
+describe('labels and annotations', () => {
+  // Names without a slash are ordinary words.
+  it.each(Object.entries(names).filter(([, value]) => value.includes('/')))('%s are spelled out once', (_, value) => {
+    const spelled = [...CODE].filter(([, code]) => code.includes(`'${value}'`)).map(([file]) => file)
+    expect(spelled).toEqual([NAMES])
+  })
+
+  it('are read by a key that was handed over only where marks are defined', () => {
+    const by = /\b(?:labels|annotations)(?:\?\.)?\[[a-z]\w*\]/
+    const generic = [...CODE].filter(([, code]) => by.test(code)).map(([file]) => file)
+    // Selectors hold any label against any condition; topology requests have keys of their own, read in that file only.
+    expect(generic.sort()).toEqual([GROUP, POD, 'kube/vocabulary/selectors.ts', 'webhooks/pods/topology.ts'].sort())
+  })
+
+  it.each([
+    "labels?.[QUEUE_NAME] ?? ''",
+    'annotations[QUEUE_NAME]',
+    'Object.hasOwn(labels, QUEUE_NAME)',
+    'finalizers?.includes(QUEUE_NAME)',
+    'gate.name === QUEUE_NAME',
+    'const { [QUEUE_NAME]: queue } = labels',
+    "(pod.metadata.labels ?? {})[QUEUE_NAME] === 'a'",
+  ])('are read by %s', code => {
+    expect(readsKey(code, 'QUEUE_NAME')).toBe(true)
+  })
+
+  it.each([
+    "labels: { [QUEUE_NAME]: 'default' }",
+    "labels[QUEUE_NAME] = 'true'",
+    'finalizers: [QUEUE_NAME]',
+    'labelPath(QUEUE_NAME)',
+  ])('are not read by %s', code => {
+    expect(readsKey(code, 'QUEUE_NAME')).toBe(false)
+  })
+})
+
+function importsName(code: string, name: string): boolean {
+  const imports = [...code.matchAll(/^import \{([^}]*)\} from '[^']*vocabulary\/names\.ts'/gm)]
+  return imports.some(([, list = '']) => list.split(',').some(item => item.trim().split(' ')[0] === name))
+}
+
+function readsKey(code: string, name: string): boolean {
+  const index = new RegExp(`(?:[\\w)\\]]|\\?\\.)\\[${name}\\](?!\\s*=[^=])`)
+  const taken = new RegExp(`\\{[^{}]*\\[${name}\\]: \\w+[^{}]*\\} = `)
+  const asked = new RegExp(`(?:hasOwn\\([^()]*|includes\\(|indexOf\\(|[=!]== )${name}\\b`)
+  return index.test(code) || taken.test(code) || asked.test(code)
+}
