@@ -18,6 +18,9 @@ export type Result = { readonly kind: 'done' | 'stale' } | { readonly kind: 'blo
 const DONE: Result = { kind: 'done' }
 const STALE: Result = { kind: 'stale' }
 
+/** `NamespaceTerminatingCause` of k8s.io/api/core/v1, which the admission plugin NamespaceLifecycle gives. */
+const NAMESPACE_TERMINATING = 'NamespaceTerminating'
+
 /** Carries one action out. Errors that may pass (429, 5xx, the network) are thrown, so that the key is retried. */
 export async function perform(action: Action, api: KubeApi, writeBack: WriteBack): Promise<Result> {
   try {
@@ -45,11 +48,11 @@ async function reread(action: Action, api: KubeApi, writeBack: WriteBack): Promi
 }
 
 /** A uid that does not match is answered with 422 on `metadata.uid`: the pod has a successor, nothing is blocked. */
-function refusal(error: ApiError): Result {
-  if (error.status === 422 && error.message.includes('metadata.uid')) return STALE
+function refusal({ status, causes, message }: ApiError): Result {
+  if (status === 422 && causes.some(({ field }) => field === 'metadata.uid')) return STALE
   // Nothing can be created in a namespace that is going; its pods are going too.
-  if (error.status === 403 && error.message.includes('because it is being terminated')) return STALE
-  return { kind: 'blocked', message: error.message }
+  if (status === 403 && causes.some(({ reason }) => reason === NAMESPACE_TERMINATING)) return STALE
+  return { kind: 'blocked', message }
 }
 
 async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise<Result> {

@@ -239,6 +239,24 @@ describe('failures', () => {
     expect(failure.retryAfterSeconds).toBe(7)
   })
 
+  it.each([
+    ['with what it is about', [{ reason: 'FieldValueInvalid', field: 'metadata.uid' }], 1],
+    ['without causes', undefined, 0],
+    ['with causes that are none', ['no', null], 0],
+    ['with no list of causes', { field: 'metadata.uid' }, 0],
+  ])('become an ApiError %s', async (_, causes, count) => {
+    server.scripts.push((_, response) => {
+      const status = { kind: 'Status', status: 'Failure', reason: 'Invalid', message: 'no', details: { causes } }
+      response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify(status))
+      return true
+    })
+    const failure = await connect()
+      .patch(PODS, name, { type: 'merge', body: {} })
+      .catch(error => error)
+    expect(failure).toBeInstanceOf(ApiError)
+    expect(failure.causes).toEqual(count === 0 ? [] : causes)
+  })
+
   it('of a proxy in front of the server become an ApiError too', async () => {
     server.scripts.push((_, response) => {
       response.writeHead(502).end('<html>bad gateway</html>')

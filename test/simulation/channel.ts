@@ -12,8 +12,10 @@ import {
 } from '../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 import { LEASES } from '../../src/kube/vocabulary/resources.ts'
+import { forbidden } from '../../src/validation/field-error.ts'
 import type { Agenda, Owner } from './agenda.ts'
 import type { Link } from './link.ts'
+import { invalid } from './model/refusals.ts'
 import type { ModelServer } from './model/server.ts'
 import { EXPIRED, type WatchHub } from './model/watch.ts'
 import { Stream } from './stream.ts'
@@ -159,7 +161,8 @@ export class Channel implements KubeApi {
     if (!this.#options.link.holds(errors.until) || !dice.chance(errors.rate)) return undefined
     const conflict = errors.status === 409 && (sent.verb !== 'patch' || sent.resource === LEASES)
     const status = conflict ? 500 : errors.status
-    return new ApiError(status, String(status), `injected ${status}`, errors.retryAfter || undefined)
+    const details = { retryAfterSeconds: errors.retryAfter || undefined }
+    return new ApiError(status, String(status), `injected ${status}`, details)
   }
 
   #fate(): 'lost' | 'unanswered' | 'resent' | 'fine' {
@@ -263,7 +266,7 @@ function request(verb: Request['verb'], resource: Resource, ref: ObjectRef, body
 }
 
 function noInitialEvents(field: string, why: string): ApiError {
-  return new ApiError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: Forbidden: ${field} ${why}`)
+  return invalid({ kind: 'ListOptions.meta.k8s.io' }, '', forbidden(field, `${field} ${why}`))
 }
 
 function attempt<T>(execute: () => T): { readonly value: T } | { readonly error: ApiError } {

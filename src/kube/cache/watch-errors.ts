@@ -14,7 +14,7 @@ export function streamError(status: Status | undefined): StreamError {
   const reason = status?.reason ?? 'Unknown'
   const gone = status?.code === 410 || reason === 'Expired' || reason === 'Gone'
   const message = status?.message ?? 'the watch reported an error without a message'
-  return new StreamError(gone ? 410 : (status?.code ?? 500), reason, message, status?.details?.retryAfterSeconds)
+  return new StreamError(gone ? 410 : (status?.code ?? 500), reason, message, status?.details)
 }
 
 /** A short word for a metric label: bounded in number, unlike messages. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ApiError, ProtocolError, type Status } from '../vocabulary/api.ts'
+import { ApiError, ProtocolError, type Status, type StatusCause } from '../vocabulary/api.ts'
 
 interface CallName {
   readonly method: string
@@ -28,12 +28,19 @@ export function toApiError(call: CallName, response: IncomingMessage, text: stri
   const message = status?.message || `${describeCall(call)}: HTTP ${statusCode} ${text.slice(0, 200).trim()}`.trim()
   const header = headers['retry-after']
   const seconds = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : status?.details?.retryAfterSeconds
-  const retryAfter = typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
-  return new ApiError(statusCode, status?.reason || String(statusCode), message, retryAfter)
+  const retryAfterSeconds = typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
+  const details = { retryAfterSeconds, causes: causesOf(status) }
+  return new ApiError(statusCode, status?.reason || String(statusCode), message, details)
 }
 
 function isStatus(value: unknown): value is Status {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status'
+}
+
+/** Admission webhooks of others write them, too, and may send anything. */
+function causesOf(status: Status | undefined): readonly StatusCause[] {
+  const causes: unknown = status?.details?.causes
+  return Array.isArray(causes) ? causes.filter(cause => typeof cause === 'object' && cause !== null) : []
 }
 
 /** Proxies in front of the API server answer errors in HTML or plain text. */

@@ -48,7 +48,19 @@ export interface Status {
   readonly code?: number
   readonly reason?: string
   readonly message?: string
-  readonly details?: { readonly retryAfterSeconds?: number; readonly causes?: readonly unknown[] }
+  readonly details?: StatusDetails
+}
+
+export interface StatusDetails {
+  readonly retryAfterSeconds?: number | undefined
+  readonly causes?: readonly StatusCause[]
+}
+
+/** What a refusal is about, for programs: its message is for people, and the next version words it differently. */
+export interface StatusCause {
+  readonly reason?: string
+  readonly field?: string
+  readonly message?: string
 }
 
 export interface Patch {
@@ -88,13 +100,15 @@ export class ApiError extends Error {
   readonly status: number
   readonly reason: string
   readonly retryAfterSeconds: number | undefined
+  readonly causes: readonly StatusCause[]
 
-  constructor(status: number, reason: string, message: string, retryAfterSeconds?: number) {
+  constructor(status: number, reason: string, message: string, details: StatusDetails = {}) {
     super(message)
     this.name = 'ApiError'
     this.status = status
     this.reason = reason
-    this.retryAfterSeconds = retryAfterSeconds
+    this.retryAfterSeconds = details.retryAfterSeconds
+    this.causes = details.causes ?? []
   }
 }
 

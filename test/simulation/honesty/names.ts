@@ -70,11 +70,12 @@ export class Names {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The prose of a refusal is the server's own; what code looks for in it is not. */
-export function refusal({ status, reason, message }: ApiError): object {
-  const field = /is invalid: \[?([\w.[\]]+): /.exec(message)?.[1]
-  const terminating = message.includes('because it is being terminated')
-  return { refused: status, reason, ...(field && { field }), ...(terminating && { terminating }) }
+/**
+ * The prose of a refusal is the server's own; what a program may go by is not. Of several causes only the first: the
+ * model looks no further.
+ */
+export function refusal({ status, reason, causes: [cause] }: ApiError): object {
+  return { refused: status, reason, ...(cause && { cause: { reason: cause.reason, field: cause.field } }) }
 }
 
 function specOf(kind: string | undefined, spec: Fields): object | undefined {

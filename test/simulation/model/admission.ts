@@ -5,6 +5,7 @@ import { ApiError } from '../../../src/kube/vocabulary/api.ts'
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { reviewPodMutation, reviewPodValidation } from '../../../src/webhooks/pods/pods.ts'
 import type { World } from '../../../src/webhooks/world.ts'
+import { causedBy } from './refusals.ts'
 import type { Admission, AdmissionCall, Stored } from './server.ts'
 
 export interface AdmissionWatcher {
@@ -41,7 +42,8 @@ function mutate(call: AdmissionCall, world: World, watcher: AdmissionWatcher): S
 
 function refuse(verdict: Exclude<Verdict, { kind: 'allowed' }>): never {
   if (verdict.kind === 'needs') throw new ApiError(500, 'InternalError', 'the world of the model has no such object')
-  throw new ApiError(verdict.code, verdict.reason, `admission webhook denied the request: ${verdict.message}`)
+  const message = `admission webhook denied the request: ${verdict.message}`
+  throw new ApiError(verdict.code, verdict.reason, message, causedBy(verdict.errors))
 }
 
 function requestOf({ operation, object, oldObject, subresource, who }: AdmissionCall): AdmissionRequest {

@@ -1,11 +1,14 @@
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { ObjectMeta, OwnerReference } from '../../../src/kube/vocabulary/objects.ts'
+import { type FieldError, forbidden, invalid, required } from '../../../src/validation/field-error.ts'
 import { equal } from './patches.ts'
 import type { Stored } from './server.ts'
 
 /** Stored as absent when there is nothing in them, so that taking nothing away is no change. */
 const COLLECTIONS: ReadonlySet<string> = new Set(['labels', 'annotations', 'finalizers', 'ownerReferences'])
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+const IMMUTABLE = 'field is immutable'
 
 /** What a client may say about a new object; the rest is the server's. */
 export function newborn(metadata: ObjectMeta): ObjectMeta {
@@ -35,36 +38,36 @@ function withoutTwins(owners: readonly OwnerReference[]): readonly OwnerReferenc
   return owners.filter((owner, index) => owners.findIndex(other => equal(owner, other)) === index)
 }
 
-/** What is wrong with the metadata, beginning with the field; `before` is the object that it would replace. */
-export function metadataProblem(resource: Resource, before: Stored | undefined, after: Stored): string | undefined {
+/** What is wrong with the metadata; `before` is the object that it would replace. */
+export function metadataProblem(resource: Resource, before: Stored | undefined, after: Stored): FieldError | undefined {
   return formProblem(resource, after.metadata) ?? (before && changeProblem(before.metadata, after.metadata))
 }
 
-function formProblem({ group }: Resource, metadata: ObjectMeta): string | undefined {
+function formProblem({ group }: Resource, metadata: ObjectMeta): FieldError | undefined {
   const { name, finalizers, ownerReferences } = metadata
-  if (!name) return 'metadata.name: Required value: name or generateName is required'
+  if (!name) return required('metadata.name', 'name or generateName is required')
   // Only the kinds of the core group ask for names with a domain.
   const unqualified = finalizers?.findIndex(item => !item.includes('/') && !STANDARD_FINALIZERS.has(item)) ?? -1
   if (group === '' && unqualified >= 0) {
-    return `metadata.finalizers[${unqualified}]: Invalid value: name is neither a standard finalizer name nor is it fully qualified`
+    const problem = 'name is neither a standard finalizer name nor is it fully qualified'
+    return invalid(`metadata.finalizers[${unqualified}]`, finalizers?.[unqualified], problem)
   }
   const anonymous = ownerReferences?.findIndex(owner => !owner.uid) ?? -1
-  if (anonymous >= 0) return `metadata.ownerReferences[${anonymous}].uid: Invalid value: uid must not be empty`
+  if (anonymous >= 0) return required(`metadata.ownerReferences[${anonymous}].uid`, 'uid must not be empty')
   if ((ownerReferences ?? []).filter(owner => owner.controller).length > 1) {
-    return 'metadata.ownerReferences: Invalid value: Only one reference can have Controller set to true'
+    return invalid('metadata.ownerReferences', ownerReferences, 'Only one reference can have Controller set to true')
   }
   return undefined
 }
 
-function changeProblem(before: ObjectMeta, after: ObjectMeta): string | undefined {
-  if (after.uid !== before.uid) return `metadata.uid: Invalid value: "${after.uid}": field is immutable`
+function changeProblem(before: ObjectMeta, after: ObjectMeta): FieldError | undefined {
+  if (after.uid !== before.uid) return invalid('metadata.uid', after.uid, IMMUTABLE)
   if (before.deletionTimestamp == null) {
     return after.deletionTimestamp == null
       ? undefined
-      : `metadata.deletionTimestamp: Invalid value: "${after.deletionTimestamp}": field is immutable`
+      : invalid('metadata.deletionTimestamp', after.deletionTimestamp, IMMUTABLE)
   }
   const added = after.finalizers?.filter(name => !before.finalizers?.includes(name)) ?? []
-  return added.length === 0
-    ? undefined
-    : `metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${added}`
+  const problem = `no new finalizers can be added if the object is being deleted, found new finalizers ${added}`
+  return added.length === 0 ? undefined : forbidden('metadata.finalizers', problem)
 }

@@ -1,3 +1,4 @@
+import { type FieldError, forbidden, invalid } from '../../../src/validation/field-error.ts'
 import { equal } from './patches.ts'
 import type { Stored } from './server.ts'
 
@@ -27,28 +28,29 @@ export function tidyPod(pod: Stored): Stored {
 }
 
 /** What the API server lets change in the spec of a pod (ValidatePodUpdate), in the order in which it looks. */
-export function podUpdateProblem(before: Stored, after: Stored): string | undefined {
+export function podUpdateProblem(before: Stored, after: Stored): FieldError | undefined {
   const [was, is] = [before.spec as Spec, after.spec as Spec]
   if (was === is || equal(was, is)) return undefined
   if (was.containers?.length !== is.containers?.length) {
-    return 'spec.containers: Forbidden: pod updates may not add or remove containers'
+    return forbidden('spec.containers', 'pod updates may not add or remove containers')
   }
   if (is.activeDeadlineSeconds !== was.activeDeadlineSeconds && !isShorter(was, is)) {
-    return 'spec.activeDeadlineSeconds: Invalid value: must be less than or equal to previous value'
+    const problem = 'must be less than or equal to previous value'
+    return invalid('spec.activeDeadlineSeconds', is.activeDeadlineSeconds, problem)
   }
   if (!keepsTolerations(was.tolerations, is.tolerations)) {
-    return 'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds'
+    return forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')
   }
   const gatesWere = (was.schedulingGates ?? []).map(gate => gate.name)
   const added = (is.schedulingGates ?? []).findIndex(gate => !gatesWere.includes(gate.name))
-  if (added >= 0) return `spec.schedulingGates[${added}].name: Forbidden: only deletion is allowed`
+  if (added >= 0) return forbidden(`spec.schedulingGates[${added}].name`, 'only deletion is allowed')
   const gated = gatesWere.length > 0
   if (gated && Object.entries(was.nodeSelector ?? {}).some(([key, value]) => is.nodeSelector?.[key] !== value)) {
-    return 'spec.nodeSelector: Invalid value: only additions are allowed (no mutations or deletions)'
+    return invalid('spec.nodeSelector', is.nodeSelector, 'only additions are allowed (no mutations or deletions)')
   }
   return equal(fixed(was, gated), fixed(is, gated))
     ? undefined
-    : 'spec: Forbidden: pod updates may not change fields other than these'
+    : forbidden('spec', 'pod updates may not change fields other than these')
 }
 
 /** A pod that is on no node, or has ended, needs no time to stop. */

@@ -1,4 +1,5 @@
-import { ApiError, type ObjectRef, type Resource } from '../../../src/kube/vocabulary/api.ts'
+import { ApiError, type ObjectRef, type Resource, type StatusDetails } from '../../../src/kube/vocabulary/api.ts'
+import { aggregate, causeReason, describe, type FieldError } from '../../../src/validation/field-error.ts'
 
 export function notFound({ plural }: Resource, name: string): ApiError {
   return new ApiError(404, 'NotFound', `${plural} "${name}" not found`)
@@ -25,9 +26,18 @@ export function otherUid(wanted: string, found: string | undefined): ApiError {
   )
 }
 
-/** `problem` begins with the field. */
-export function invalid({ kind }: Resource, name: string, problem: string): ApiError {
-  return new ApiError(422, 'Invalid', `${kind} "${name}" is invalid: ${problem}`)
+export function invalid({ kind }: Pick<Resource, 'kind'>, name: string, error: FieldError): ApiError {
+  return new ApiError(422, 'Invalid', `${kind} "${name}" is invalid: ${aggregate([error])}`, causedBy([error]))
+}
+
+/** Of the server's own rules, and of a webhook's: it passes on what the webhook says. */
+export function causedBy(errors: readonly FieldError[]): StatusDetails {
+  const causes = errors.map(error => ({
+    reason: causeReason(error.type),
+    field: error.field,
+    message: describe(error),
+  }))
+  return { causes }
 }
 
 export function badRequest(message: string): ApiError {
@@ -36,7 +46,9 @@ export function badRequest(message: string): ApiError {
 
 export function terminating({ plural }: Resource, namespace: string): ApiError {
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`
-  return new ApiError(403, 'Forbidden', `${plural} is forbidden: ${why}`)
+  const message = `namespace ${namespace} is being terminated`
+  const causes = [{ reason: 'NamespaceTerminating', field: 'metadata.namespace', message }]
+  return new ApiError(403, 'Forbidden', `${plural} is forbidden: ${why}`, { causes })
 }
 
 export function unsupportedPatch(type: string): ApiError {

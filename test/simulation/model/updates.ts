@@ -1,8 +1,7 @@
 import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { ObjectRef, Patch, Resource } from '../../../src/kube/vocabulary/api.ts'
-
 import { LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
-
+import { type FieldError, invalid } from '../../../src/validation/field-error.ts'
 import { metadataProblem, withServerFields } from './metadata-rules.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patches.ts'
 import { podUpdateProblem, tidyPod } from './pod-rules.ts'
@@ -31,8 +30,7 @@ export function checkVersion(resource: Resource, before: Stored, wanted: Stored,
   const { resourceVersion } = wanted.metadata
   if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) throw refuse.conflict(ref)
   if (!resourceVersion && (resource === WORKLOADS || resource === LEASES)) {
-    const problem = 'metadata.resourceVersion: Invalid value: 0: must be specified for an update'
-    throw refuse.invalid(resource, ref.name, problem)
+    throw refuse.invalid(resource, ref.name, invalid('metadata.resourceVersion', 0, 'must be specified for an update'))
   }
 }
 
@@ -58,8 +56,7 @@ export function completed(resource: Resource, object: Stored): Stored {
   return resource === PODS ? tidyPod(object) : object
 }
 
-/** What is wrong with an update, beginning with the field. */
-export function updateProblem(resource: Resource, before: Stored, after: Stored): string | undefined {
+export function updateProblem(resource: Resource, before: Stored, after: Stored): FieldError | undefined {
   const problem = metadataProblem(resource, before, after)
   if (problem !== undefined) return problem
   if (resource === WORKLOADS) return workloadUpdateProblem(before, after)

@@ -1,3 +1,4 @@
+import { type FieldError, invalid } from '../../../src/validation/field-error.ts'
 import { equal } from './patches.ts'
 import type { Stored } from './server.ts'
 
@@ -13,16 +14,16 @@ export function withWorkloadDefaults(object: Stored): Stored {
 }
 
 /** The rules of the CRD: what quota was reserved for does not change. */
-export function workloadUpdateProblem(before: Stored, after: Stored): string | undefined {
+export function workloadUpdateProblem(before: Stored, after: Stored): FieldError | undefined {
   const [was, is] = [before as Workload, after as Workload]
   const reserved = was.status?.conditions?.some(({ type, status }) => type === 'QuotaReserved' && status === 'True')
   if (!reserved) return undefined
   if (!equal(shape(was), shape(is))) {
-    return 'spec.podSets: Invalid value: spec.podSets cannot change while quota is reserved'
+    return invalid('spec.podSets', is.spec?.podSets, 'spec.podSets cannot change while quota is reserved')
   }
   return was.spec?.queueName === is.spec?.queueName
     ? undefined
-    : 'spec.queueName: Invalid value: spec.queueName cannot change while quota is reserved'
+    : invalid('spec.queueName', is.spec?.queueName, 'spec.queueName cannot change while quota is reserved')
 }
 
 function shape({ spec }: Workload): unknown {

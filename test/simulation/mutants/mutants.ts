@@ -182,7 +182,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'takes a refusal for a success',
     from: 'kueue#7433, #9492: admitted, refused by another plugin, and gated for ever',
     file: PERFORM,
-    find: "return { kind: 'blocked', message: error.message }",
+    find: "return { kind: 'blocked', message }",
     replace: 'return DONE',
     seed: 40,
   },

@@ -102,18 +102,21 @@ describe('a write of the reconciler', () => {
 
   it.each([
     ['the object is gone', new ApiError(404, 'NotFound', 'pods "train" not found')],
-    ['it has a successor', new ApiError(422, 'Invalid', 'metadata.uid: Invalid value: "x": field is immutable')],
-    ['its namespace goes', new ApiError(403, 'Forbidden', 'unable to create because it is being terminated')],
+    ['it has a successor', new ApiError(422, 'Invalid', 'no', { causes: [{ field: 'metadata.uid' }] })],
+    ['its namespace goes', new ApiError(403, 'Forbidden', 'no', { causes: [{ reason: 'NamespaceTerminating' }] })],
   ])('is stale, not blocked, when %s', async (_what, error) => {
     expect(await perform(lift, apiThat(error).api, memory)).toEqual({ kind: 'stale' })
   })
 
-  it('is blocked, with the words of whoever refused it', async () => {
-    const error = new ApiError(403, 'Forbidden', 'admission webhook "x" denied the request: no')
-    expect(await perform(lift, apiThat(error).api, memory)).toEqual({
-      kind: 'blocked',
-      message: 'admission webhook "x" denied the request: no',
+  it.each([
+    [403, 'admission webhook "x" denied the request: no'],
+    [403, 'admission webhook "x" denied the request: not because it is being terminated'],
+    [422, 'admission webhook "x" denied the request: metadata.uid is not to my taste'],
+  ])('is blocked, with the words of whoever refused it, whatever they are (%i, %s)', async (status, message) => {
+    const error = new ApiError(status, 'Forbidden', message, {
+      causes: [{ reason: 'FieldValueInvalid', field: 'spec' }],
     })
+    expect(await perform(lift, apiThat(error).api, memory)).toEqual({ kind: 'blocked', message })
   })
 
   it.each([429, 500, 503])('is thrown to be tried again when the API server answers %i', async status => {

@@ -104,7 +104,7 @@ describe('the work queue', () => {
     const at: number[] = []
     queue.start(1, async () => {
       at.push(clock.monotonic())
-      if (at.length === 1) throw new ApiError(429, 'TooManyRequests', 'slow down', 7)
+      if (at.length === 1) throw new ApiError(429, 'TooManyRequests', 'slow down', { retryAfterSeconds: 7 })
       return 'done'
     })
     queue.add('a')

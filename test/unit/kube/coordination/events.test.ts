@@ -197,7 +197,7 @@ describe('the event recorder', () => {
 
   it('tries again when the server is busy, gives up on a refusal, and may then be asked again', async () => {
     const { api, clock, recorder, outcomes, log } = createRecorder()
-    let answers: ApiError[] = [new ApiError(503, 'ServiceUnavailable', 'busy', 2)]
+    let answers: ApiError[] = [new ApiError(503, 'ServiceUnavailable', 'busy', { retryAfterSeconds: 2 })]
     api.before = async () => {
       const error = answers.shift()
       if (error) throw error
