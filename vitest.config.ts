@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  // What controller authors import from the package, from source.
+  resolve: {
+    alias: {
+      '@muster-dev/muster/workloadbuilder': new URL('src/workload/workloadbuilder.ts', import.meta.url).pathname,
+    },
+  },
   test: {
     include: ['test/{unit,server,simulation,conformance}/**/*.test.ts'],
     testTimeout: 20_000,

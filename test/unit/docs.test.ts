@@ -8,6 +8,7 @@ import { parseConfiguration } from '../../src/config/load.ts'
 import { configurationKeys } from '../../src/config/schema.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
 import { REASONS } from '../../src/workload/reasons.ts'
+import * as workloadbuilder from '../../src/workload/workloadbuilder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -49,6 +50,27 @@ describe('docs/configuration.md', () => {
       configuration: DEFAULT_CONFIGURATION,
       warnings: [],
     })
+  })
+})
+
+describe('docs/workloadbuilder.md', () => {
+  const page = read('docs/workloadbuilder.md')
+  const nameOf = (cells: readonly string[]): string => firstCode(cells).replace(/\(.*/, '')
+
+  it('has every function that the package exports, and no other', () => {
+    expect(rows(section(page, 'Functions')).map(nameOf).sort()).toEqual(Object.keys(workloadbuilder).sort())
+  })
+
+  it('has every type that it exports, and no other', () => {
+    const source = read('src/workload/workloadbuilder.ts')
+    const types = [...source.matchAll(/^export (type )?\{(.+?)\}/gms)].flatMap(([, type, names = '']) =>
+      names
+        .split(',')
+        .map(name => name.trim())
+        .filter(name => type !== undefined || name.startsWith('type '))
+        .map(name => name.replace('type ', '')),
+    )
+    expect(rows(section(page, 'Types')).map(nameOf).sort()).toEqual(types.sort())
   })
 })
 

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EXAMPLES, objectsFor } from '../../examples/workloadbuilder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -65,6 +66,11 @@ describe('the package', () => {
   })
 })
 
+/** What a program gets for each thing that it may import, and what its compiler reads. */
+const exported: readonly string[] = Object.values<string | Record<string, string>>(manifest.exports).flatMap(target =>
+  typeof target === 'string' ? [target] : Object.values(target),
+)
+
 describe('the compiled program, with production dependencies only', () => {
   beforeAll(() => {
     const build = spawnSync(process.execPath, ['scripts/build.ts', join(image, 'dist')], {
@@ -92,6 +98,29 @@ describe('the compiled program, with production dependencies only', () => {
     expect(existsSync(join(image, 'src'))).toBe(false)
     expect(existsSync(join(image, 'node_modules/typescript'))).toBe(false)
     expect(existsSync(join(image, 'node_modules/fastify/package.json'))).toBe(true)
+  })
+
+  it('has all that the package exports, among the files that it ships', () => {
+    expect(exported).toContain('./dist/workload/workloadbuilder.js')
+    for (const target of exported) {
+      expect(existsSync(join(image, target)), target).toBe(true)
+      const shipped = ['./package.json', ...manifest.files.map((file: string) => `./${file}/`)]
+      expect(
+        shipped.some(file => target.startsWith(file)),
+        target,
+      ).toBe(true)
+    }
+  })
+
+  it('is a library for controllers: the example runs with it as it runs from source', () => {
+    cpSync(join(root, 'examples'), join(image, 'examples'), { recursive: true })
+    const run = spawnSync(process.execPath, ['examples/workloadbuilder.ts'], {
+      cwd: image,
+      env: environment,
+      encoding: 'utf8',
+    })
+    expect(run.stderr).toBe('')
+    expect(run.stdout).toBe(EXAMPLES.map(owner => `${JSON.stringify(objectsFor(owner), null, 2)}\n`).join(''))
   })
 
   it('tells its version', () => {

@@ -25,7 +25,7 @@ export interface SchedulingConstraints {
   readonly topology?: readonly TopologyConstraint[]
 }
 
-export interface TopologyConstraint {
+interface TopologyConstraint {
   readonly key: string
 }
 

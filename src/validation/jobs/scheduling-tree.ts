@@ -9,7 +9,7 @@ export interface RawBlock {
   readonly resourceClaims?: unknown
 }
 
-export type Holder = 'block' | 'policy' | 'disruption' | 'part'
+type Holder = 'block' | 'policy' | 'disruption' | 'part'
 
 export interface StrayKey {
   /** Its path, and the path of the object that holds it. */

@@ -1,8 +1,8 @@
 import { type FieldError, forbidden } from '../../validation/field-error.ts'
 import { blockPath, type SchedulingConfig, type WorkloadItem } from './item.ts'
 
-export type PolicyOption = 'basic' | 'gang'
-export type ModeOption = 'single' | 'all'
+type PolicyOption = 'basic' | 'gang'
+type ModeOption = 'single' | 'all'
 
 /**
  * What a controller has opted into. What is not listed is denied, so that an option that Kubernetes adds later does not

@@ -38,7 +38,7 @@ export interface SchedulingConfig {
 export type SchedulingCallback = (config: SchedulingConfig) => SchedulingConfig
 
 /** One building block as the user wrote it, and where. A node takes `group` if it is a leaf, else `composite`. */
-export interface BlockInput<Group, Composite> {
+interface BlockInput<Group, Composite> {
   readonly group?: Group
   readonly composite?: Composite
   /** Field names below the path of the item; without any, errors are reported at the item itself. */

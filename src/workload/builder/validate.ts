@@ -6,7 +6,7 @@ import { blockPath, internalError, isComposite, itemPath, type MaybeItem, type W
 import { resolveConfig } from './merge.ts'
 import { treeProblem } from './tree.ts'
 
-export interface ValidateOptions {
+interface ValidateOptions {
   readonly allow: AllowLists
   /** For callers whose API server has applied the rules of the building blocks already, as it does for Jobs. */
   readonly skipBlocks?: boolean

@@ -14,9 +14,9 @@ export const KUBERNETES_VERSIONS = ['1.36', '1.37'] as const
 export type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number]
 
 /** The API of 1.36, which 1.37 no longer serves. */
-export const SCHEDULING_1_36 = 'scheduling.k8s.io/v1alpha2'
+const SCHEDULING_1_36 = 'scheduling.k8s.io/v1alpha2'
 
-export interface VersionedObjects {
+interface VersionedObjects {
   readonly objects: readonly KubeObject[]
   /** What the version has no words for, in sentences for a person. */
   readonly lost: readonly string[]

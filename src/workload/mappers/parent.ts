@@ -2,7 +2,7 @@ import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import type { PodGroupTemplate, Workload } from '../builder/objects.ts'
 import type { Source } from './source.ts'
 
-export interface Parent {
+interface Parent {
   readonly workload: Workload
   readonly template: PodGroupTemplate
 }

@@ -31,7 +31,7 @@ export interface MapOptions {
   readonly workloads?: readonly Workload[]
 }
 
-export interface Mapped {
+interface Mapped {
   /** In the order in which a controller creates them. */
   readonly objects: readonly SchedulingObject[]
   /** What a person should know about them, or why there are none. */
