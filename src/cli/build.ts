@@ -2,6 +2,7 @@ import { type ReadDocument, readDocuments } from '../documents/documents.ts'
 import { formatUnreadable, isObject, type Unreadable } from '../documents/place.ts'
 import { readSources } from '../documents/sources.ts'
 import { writeYaml } from '../documents/yaml-writer.ts'
+import { parseApiVersion } from '../kube/vocabulary/api-version.ts'
 import { oneLine } from '../review/format.ts'
 import { objectsOf } from '../review/subjects.ts'
 import { describe } from '../validation/field-error.ts'
@@ -97,7 +98,7 @@ function reviewed(value: unknown): unknown {
 }
 
 function kindOf({ apiVersion, kind }: Readonly<Record<string, unknown>>): Kind {
-  const group = typeof apiVersion === 'string' ? apiVersion.split('/')[0] : ''
+  const group = typeof apiVersion === 'string' ? parseApiVersion(apiVersion).group : ''
   if (group === 'batch' && (kind === 'Job' || kind === 'CronJob')) return kind
   if (group === 'jobset.x-k8s.io' && kind === 'JobSet') return kind
   return group === 'scheduling.k8s.io' && kind === 'Workload' ? kind : 'other'

@@ -1,13 +1,13 @@
 import type { CacheObserver } from '../kube/cache/observer.ts'
-import type { KubeApi, Resource } from '../kube/vocabulary/api.ts'
+import type { KubeApi } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
+import { kindKey, ownerKindKey, watchedOwners } from '../kube/vocabulary/frameworks.ts'
 import type { Log } from '../kube/vocabulary/log.ts'
 import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
 import type { KubeObject, OwnerReference } from '../kube/vocabulary/objects.ts'
 import type { Found, OwnerFacts } from '../webhooks/world.ts'
 import { queueIn } from '../workload/pod-facts.ts'
 import { OptionalInformer } from './optional-informer.ts'
-import { ownerResource, REPLICA_SETS } from './owner-resources.ts'
 
 export interface CacheDeps {
   readonly api: KubeApi
@@ -25,7 +25,7 @@ export class OwnerCache {
   readonly #informers = new Map<string, OptionalInformer<KubeObject>>()
 
   constructor(deps: CacheDeps, frameworks: readonly string[]) {
-    for (const resource of watchedResources(frameworks)) {
+    for (const resource of watchedOwners(frameworks)) {
       const informer = new OptionalInformer<KubeObject>({ ...deps, resource, metadataOnly: true, transform: slim })
       this.#informers.set(kindKey(resource.group, resource.kind), informer)
     }
@@ -43,20 +43,10 @@ export class OwnerCache {
     await Promise.all([...this.#informers.values()].map(informer => informer.stop()))
   }
 
-  find(namespace: string, { apiVersion, kind, name }: OwnerReference): Found<OwnerFacts> {
-    const slash = apiVersion.indexOf('/')
-    const group = slash < 0 ? '' : apiVersion.slice(0, slash)
-    const owner = this.#informers.get(kindKey(group, kind))?.get(namespace, name)
+  find(namespace: string, reference: OwnerReference): Found<OwnerFacts> {
+    const owner = this.#informers.get(ownerKindKey(reference))?.get(namespace, reference.name)
     return owner === undefined ? 'unknown' : { found: ownerFacts(owner) }
   }
-}
-
-const kindKey = (group: string, kind: string): string => `${group}/${kind}`
-
-/** ReplicaSets stand between a Deployment and its pods; without Deployments nobody needs to see them. */
-function watchedResources(frameworks: readonly string[]): readonly Resource[] {
-  const between = frameworks.includes('deployment') ? [REPLICA_SETS] : []
-  return [...frameworks.flatMap(name => ownerResource(name) ?? []), ...between]
 }
 
 /** Clusters have many owners and the walk reads little of each. */

@@ -1,11 +1,11 @@
 import type { Lookup } from '../admission/verdict.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { ApiError, type KubeApi } from '../kube/vocabulary/api.ts'
+import { ownerResource } from '../kube/vocabulary/frameworks.ts'
 import type { KubeObject, StringMap } from '../kube/vocabulary/objects.ts'
 import { NAMESPACES } from '../kube/vocabulary/resources.ts'
 import type { Found, OwnerFacts, World } from '../webhooks/world.ts'
 import { type OwnerCache, ownerFacts } from './owner-cache.ts'
-import { resourceOf } from './owner-resources.ts'
 
 interface Objects {
   get(namespace: string, name: string): KubeObject | undefined
@@ -65,8 +65,8 @@ export async function lookUp(
 async function fetchOne(api: KubeApi, lookup: Lookup, signal: AbortSignal): Promise<KubeObject | undefined> {
   try {
     if (lookup.kind === 'namespace') return await api.get(NAMESPACES, { name: lookup.name }, { signal })
-    const { namespace, name } = lookup
-    return await api.get(resourceOf(lookup.apiVersion, lookup.ownerKind), { namespace, name }, { signal })
+    const { apiVersion, ownerKind: kind, namespace, name } = lookup
+    return await api.get(ownerResource({ apiVersion, kind }), { namespace, name }, { signal })
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error

@@ -1,4 +1,5 @@
 import type { AdmissionRequest, GroupVersionKind, GroupVersionResource } from '../admission/review.ts'
+import { parseApiVersion } from '../kube/vocabulary/api-version.ts'
 import { WEBHOOKS } from '../webhooks/all.ts'
 import { isCalledFor, type ServedKind, type Webhook } from '../webhooks/webhook.ts'
 
@@ -11,8 +12,7 @@ export function webhooksFor(request: AdmissionRequest): readonly Webhook[] {
 }
 
 export function kindOf(apiVersion: string, kind: string): GroupVersionKind {
-  const slash = apiVersion.indexOf('/')
-  return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1), kind }
+  return { ...parseApiVersion(apiVersion), kind }
 }
 
 /** A kind that is not served has the plain plural of its name here; nobody asks for it. */

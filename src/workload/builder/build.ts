@@ -1,3 +1,4 @@
+import { parseApiVersion } from '../../kube/vocabulary/api-version.ts'
 import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import { CompileError, compileTree } from './compile.ts'
 import { type Built, internalError, itemPath, type MaybeItem } from './item.ts'
@@ -20,12 +21,11 @@ export function buildWorkload(root: MaybeItem, { name, namespace, owner }: Ident
   const spec = compiled(root)
   if (typeof spec === 'string') return fail(spec)
   if (owner === undefined) return fail('a Workload must be owned by its controller for garbage collection')
-  const parts = owner.apiVersion.split('/')
-  if (parts.length > 2) {
+  const { group, version } = parseApiVersion(owner.apiVersion)
+  if (version.includes('/')) {
     const problem = `unexpected GroupVersion string: ${owner.apiVersion}`
     return fail(`invalid owner apiVersion ${JSON.stringify(owner.apiVersion)}: ${problem}`)
   }
-  const group = parts.length === 2 ? (parts[0] ?? '') : ''
   const apiGroup = group === '' ? {} : { apiGroup: group }
   const workload: Workload = {
     apiVersion: SCHEDULING_BETA,

@@ -1,3 +1,4 @@
+import { parseApiVersion } from '../../kube/vocabulary/api-version.ts'
 import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import type { PodGroupTemplate, Workload } from '../builder/objects.ts'
 import type { Source } from './source.ts'
@@ -29,9 +30,11 @@ export function parentWorkload(source: Source, workloads: readonly Workload[]): 
 function isFor({ spec: { controllerRef } }: Workload, controller: Fields | undefined): boolean {
   const { apiVersion, kind, name } = controller ?? {}
   if (controllerRef === undefined || typeof apiVersion !== 'string') return false
-  const [group = '', version] = apiVersion.split('/')
-  const apiGroup = version === undefined ? '' : group
-  return (controllerRef.apiGroup ?? '') === apiGroup && controllerRef.kind === kind && controllerRef.name === name
+  return (
+    (controllerRef.apiGroup ?? '') === parseApiVersion(apiVersion).group &&
+    controllerRef.kind === kind &&
+    controllerRef.name === name
+  )
 }
 
 /** A Workload of somebody else, if it has the parts that are read here. The API server has checked the rest. */
