@@ -90,9 +90,11 @@ function stateOf(workload: QueuedWorkload): AdmissionState {
   }
   const reserved = condition(workload, 'QuotaReserved')
   if (reserved === undefined) return { kind: 'waiting' }
-  const { message, lastTransitionTime: since } = reserved
-  const reason = REASONS.find(known => known === reserved.reason) ?? 'WaitingForAdmission'
-  return { kind: 'waiting', told: { reason, message, since } }
+  const { message, lastTransitionTime } = reserved
+  const reason = REASONS.find(known => known === reserved.reason)
+  // Said in other words than ours, by another clock than ours: nobody can tell whether the pods were told.
+  if (reason === undefined) return { kind: 'waiting', told: { reason: 'WaitingForAdmission', message } }
+  return { kind: 'waiting', told: { reason, message, since: lastTransitionTime } }
 }
 
 /** Whoever evicts says so in the condition; only that a Workload was switched off is for us to say. */

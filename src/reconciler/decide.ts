@@ -101,15 +101,20 @@ function finished(unit: Unit, workload: QueuedWorkload, end: In<'finished'>, eng
 
 /** Not admitted: gated pods are told why, and those that are too many for the group are sent away already now. */
 function waiting(unit: Unit, workload: QueuedWorkload, { told }: In<'waiting'>, engine: Engine): Decision {
-  const moved = moveQueue(unit, workload, engine)
-  if (moved !== undefined) return moved
+  const { queueName } = workload.spec
+  const elsewhere = engine.holdsQuota(workload)
+    ? []
+    : unit.pods.filter(pod => is.isWaiting(pod) && is.queueOf(pod) !== queueName)
+  const wanted = commonQueue(unit, elsewhere)
+  if (wanted !== undefined) return { actions: engine.moveTo(workload, wanted), standings: [] }
   const { excess, unknownRole } = seat(unit, workload)
-  const settled = new Set([...excess, ...unknownRole])
+  const settled = new Set([...elsewhere, ...excess, ...unknownRole])
   const gated = unit.pods.filter(pod => is.isWaiting(pod) && !settled.has(pod))
   return {
     actions: excess.map(pod => ({ kind: 'DeletePod', pod: targetOf(pod) })),
     standings: [
       ...(told === undefined ? [] : tell(gated, told.reason, told.message, told.since)),
+      ...tell(elsewhere, 'InvalidGroup', wrongQueue(queueName)),
       ...tell(excess, 'ExcessPod', tooMany(unit)),
       ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
     ],
@@ -117,19 +122,15 @@ function waiting(unit: Unit, workload: QueuedWorkload, { told }: In<'waiting'>, 
 }
 
 /** Who waits may change the queue: by the label of the pod, and in a group by the labels of all its pods. */
-function moveQueue(unit: Unit, workload: QueuedWorkload, engine: Engine): Decision | undefined {
-  const { queueName } = workload.spec
-  const gated = unit.pods.filter(is.isWaiting)
-  const others = gated.filter(pod => is.queueOf(pod) !== queueName)
-  const [first] = others
-  if (first === undefined || engine.holdsQuota(workload)) return undefined
+function commonQueue(unit: Unit, elsewhere: readonly Pod[]): string | undefined {
+  const [first] = elsewhere
+  if (first === undefined || elsewhere.length < unit.pods.filter(is.isWaiting).length) return undefined
   const wanted = is.queueOf(first)
-  if (others.length === gated.length && others.every(pod => is.queueOf(pod) === wanted)) {
-    return { actions: engine.moveTo(workload, wanted), standings: [] }
-  }
-  const note = `its group waits in queue "${queueName}": give all pods of the group the same queue, or this one its old queue`
-  return { actions: [], standings: tell(others, 'InvalidGroup', note) }
+  return elsewhere.every(pod => is.queueOf(pod) === wanted) ? wanted : undefined
 }
+
+const wrongQueue = (queue: string): string =>
+  `its group waits in queue "${queue}": give all pods of the group the same queue, or this one its old queue`
 
 /**
  * Admission taken back, by an administrator (`active: false`) or by whoever set the condition. First the pods stop,

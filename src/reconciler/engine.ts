@@ -63,11 +63,12 @@ export type AdmissionState =
   | { readonly kind: 'evicted'; readonly why: string; readonly inactive: boolean }
   | { readonly kind: 'finished'; readonly reason: string; readonly message: string }
 
-/** Why a Workload waits, as its engine has put it, and since when. */
+/** Why a Workload waits, as its engine has put it. */
 export interface Told {
   readonly reason: Reason
   readonly message: string
-  readonly since: string
+  /** When a leader of ours wrote it down, if one did: whoever wrote it has told the pods, too. */
+  readonly since?: string
 }
 
 export interface Ending {

@@ -23,6 +23,8 @@ export interface WorkloadStatus {
   /** How many pods the podSets have together: a printer column cannot add. */
   readonly pods?: number
   readonly conditions?: readonly Condition[]
+  /** Pods that have done their work, for engines that take back a part. */
+  readonly reclaimablePods?: readonly { readonly name: string; readonly count: number }[]
   /** Null takes it away in a merge patch. */
   readonly admission?: Admission | null
   /** Null takes it away in a merge patch. */

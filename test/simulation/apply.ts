@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../src/engines/builtin/workloads.ts'
 import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../src/kube/vocabulary/names.ts'
 
 import { NAMESPACES, PODS } from '../../src/kube/vocabulary/resources.ts'
@@ -45,7 +44,7 @@ function act(action: Action, cluster: Cluster): void {
       server.remove(NAMESPACES, { name: action.namespace }, {}, ADMIN)
       return
     case 'delete-workload':
-      server.remove(WORKLOADS, workloadRef(cluster, action.unit), {}, ADMIN)
+      server.remove(server.workloads, workloadRef(cluster, action.unit), {}, ADMIN)
       return
     case 'set-active':
       mergeWorkload(cluster, action.unit, { spec: { active: action.active } })
@@ -109,7 +108,7 @@ function mergePod({ server }: Cluster, { namespace, name }: { namespace: string;
 }
 
 function mergeWorkload(cluster: Cluster, unit: UnitName, body: object): void {
-  cluster.server.patch(WORKLOADS, workloadRef(cluster, unit), { type: 'merge', body }, ADMIN)
+  cluster.server.patch(cluster.server.workloads, workloadRef(cluster, unit), { type: 'merge', body }, ADMIN)
 }
 
 function touchWorkload(cluster: Cluster, unit: UnitName, what: 'label' | 'condition'): void {
@@ -118,7 +117,9 @@ function touchWorkload(cluster: Cluster, unit: UnitName, what: 'label' | 'condit
     return
   }
   const ref = { ...workloadRef(cluster, unit), subresource: 'status' }
-  const { status } = cluster.server.get(WORKLOADS, ref) as { status?: { conditions?: readonly unknown[] } }
+  const { status } = cluster.server.get(cluster.server.workloads, ref) as {
+    status?: { conditions?: readonly unknown[] }
+  }
   const foreign = {
     type: 'example.com/Audited',
     status: 'True',
@@ -127,14 +128,14 @@ function touchWorkload(cluster: Cluster, unit: UnitName, what: 'label' | 'condit
     lastTransitionTime: cluster.server.timestamp(),
   }
   const body = { status: { conditions: [...(status?.conditions ?? []), foreign] } }
-  cluster.server.patch(WORKLOADS, ref, { type: 'merge', body }, ADMIN)
+  cluster.server.patch(cluster.server.workloads, ref, { type: 'merge', body }, ADMIN)
 }
 
 function workloadRef({ server }: Cluster, unit: UnitName): { namespace: string; name: string } {
   const { namespace, group, pod } = unit
   if (group !== undefined) return { namespace, name: group }
   const found = server
-    .all(WORKLOADS)
+    .all(server.workloads)
     .find(
       ({ metadata }) =>
         metadata.namespace === namespace &&

@@ -1,7 +1,7 @@
 import { describeItem } from './apply.ts'
 import type { Violation } from './invariants/judge.ts'
 import { generate } from './schedule/generate.ts'
-import type { Schedule } from './schedule/schedule.ts'
+import type { Schedule, Setting } from './schedule/schedule.ts'
 import { sameKind, shrink } from './shrink.ts'
 import { simulate } from './simulate.ts'
 
@@ -20,20 +20,21 @@ export interface Campaign {
 export interface CampaignOptions {
   readonly from: number
   readonly seeds: number
+  readonly engine?: Setting['engine']
   /** Ends early after as many failures. */
   readonly enough?: number
   readonly onSeed?: (done: number, failures: number) => void
 }
 
 /** Runs seed after seed. */
-export async function runCampaign({ from, seeds, enough = 1, onSeed }: CampaignOptions): Promise<Campaign> {
+export async function runCampaign({ from, seeds, engine, enough = 1, onSeed }: CampaignOptions): Promise<Campaign> {
   const failures: Failure[] = []
   let steps = 0
   let virtualMs = 0
   let done = 0
   while (done < seeds && failures.length < enough) {
     const seed = from + done
-    const result = await simulate(generate(seed))
+    const result = await simulate(generate(seed, engine))
     if (result.violation) failures.push({ seed, violation: result.violation })
     steps += result.steps
     virtualMs += result.virtualMs
@@ -44,9 +45,9 @@ export async function runCampaign({ from, seeds, enough = 1, onSeed }: CampaignO
 }
 
 /** Everything a person needs to find out why a seed fails: the promise, the least it takes, and what happened. */
-export async function explain({ seed, violation }: Failure): Promise<string> {
+export async function explain({ seed, violation }: Failure, engine?: Setting['engine']): Promise<string> {
   const fails = async (schedule: Schedule) => sameKind(violation, (await simulate(schedule)).violation)
-  const least = await shrink(generate(seed), fails)
+  const least = await shrink(generate(seed, engine), fails)
   const { timeline, violation: shrunk } = await simulate(least, { trace: true })
   return [
     `seed ${seed}: ${violation.invariant} at ${(violation.at / 1000).toFixed(3)} s: ${violation.message}`,

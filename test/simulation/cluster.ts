@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
 import { engineOf } from '../../src/cluster/engine.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
+import { WORKLOADS } from '../../src/engines/builtin/workloads.ts'
 import { OFFLINE_IDENTITY, SYSTEM_NAMESPACE } from '../../src/kube/vocabulary/names.ts'
 import { EVENTS, LEASES, PODS } from '../../src/kube/vocabulary/resources.ts'
 import { localWorld } from '../../src/webhooks/local-world.ts'
+import { EXTERNAL_WORKLOADS, ExternalQueues, externalEngine } from './actors/external-engine.ts'
 import { Janitors } from './actors/janitors.ts'
 import { JobController } from './actors/job-controller.ts'
 import { Nodes } from './actors/nodes.ts'
@@ -83,7 +85,8 @@ export class Cluster {
       watcher,
       call => this.#refuses(call),
     )
-    this.server = new ModelServer(() => this.agenda.now, chain)
+    const external = setting.engine === 'external'
+    this.server = new ModelServer(() => this.agenda.now, chain, external ? EXTERNAL_WORKLOADS : WORKLOADS)
     this.hub = new WatchHub(this.server)
     this.server.subscribe(({ resource, before, after }) => {
       // A renewal is no news. A new leader is: it has things to tell even if nothing else happens.
@@ -100,6 +103,7 @@ export class Cluster {
     this.janitors = new Janitors(this.agenda, this.server, dice.split('janitors'))
     this.nodes = new Nodes(this.agenda, this.server, dice.split('nodes'))
     new JobController(this.agenda, this.server, dice.split('jobs'))
+    if (external) new ExternalQueues(this.agenda, this.server, dice.split('queues'), setting.queues)
     for (const name of [SYSTEM_NAMESPACE, ...setting.namespaces]) this.janitors.createNamespace(name)
     this.seats = setting.replicas.map((replica, index) => {
       const link = new Link(dice.split(`link ${index}`), () => this.agenda.now, replica.watchLagMs)
@@ -160,7 +164,7 @@ export class Cluster {
       hub: this.hub,
       wire: replica => this.#wire(seat, replica),
       who: this.muster,
-      engine: engineOf(this.config),
+      engine: this.#options.setting.engine === 'external' ? externalEngine() : engineOf(this.config),
       onMetric: (name, value) => {
         if (value < 0) this.fail('F9', `${name} is ${value}: no duration and no number of pods is negative`)
       },

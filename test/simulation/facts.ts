@@ -116,3 +116,6 @@ export function exceeds(usage: Usage, limits: Partial<Usage>): boolean {
     usage.milliCpu > (limits.milliCpu ?? Number.POSITIVE_INFINITY)
   )
 }
+
+/** What Muster puts on Workloads, with either engine of the simulator. */
+export const OUR_FINALIZERS: ReadonlySet<string> = new Set(['muster.dev/resource-in-use', 'queues.example.com/in-use'])

@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../src/engines/builtin/workloads.ts'
 import type { ApiError } from '../../src/kube/vocabulary/api.ts'
 
 import { EVENTS, PODS } from '../../src/kube/vocabulary/resources.ts'
@@ -31,7 +30,7 @@ export class Timeline {
 
   follow(server: ModelServer, muster: string): void {
     server.subscribe(({ resource, type, after, who }) => {
-      if (resource !== PODS && resource !== WORKLOADS) return
+      if (resource !== PODS && resource !== server.workloads) return
       const { namespace, name, uid } = after.metadata
       const actor = who === muster ? '  = api' : who.replace(/^system:/, '')
       this.add(

@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 
 import { NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
@@ -26,7 +25,7 @@ export class Janitors {
     this.#dice = dice
     server.subscribe(({ resource, type, after }) => {
       const ownerGone = resource === PODS && type === 'deleted'
-      const dependentThere = resource === WORKLOADS && type !== 'deleted'
+      const dependentThere = resource === this.#server.workloads && type !== 'deleted'
       if (ownerGone || dependentThere) this.#sweepSoon()
       if (resource === NAMESPACES && type === 'updated' && isDeleting(after)) this.#emptySoon(after)
     })
@@ -42,7 +41,7 @@ export class Janitors {
     this.#sweeping = true
     this.#agenda.after(50 + this.#dice.next() * 1500, () => {
       this.#sweeping = false
-      for (const workload of this.#server.all(WORKLOADS)) ignoreRaces(() => this.#collect(workload))
+      for (const workload of this.#server.all(this.#server.workloads)) ignoreRaces(() => this.#collect(workload))
     })
   }
 
@@ -54,10 +53,11 @@ export class Janitors {
     const ref = { name, ...(namespace !== undefined && { namespace }) }
     const solid = owners.filter(owner => this.#server.find(PODS, namespace, owner.name)?.metadata.uid === owner.uid)
     if (solid.length === 0) {
-      if (!isDeleting(object)) this.#server.remove(WORKLOADS, ref, { ...(uid !== undefined && { uid }) }, GC)
+      if (!isDeleting(object))
+        this.#server.remove(this.#server.workloads, ref, { ...(uid !== undefined && { uid }) }, GC)
     } else if (solid.length < owners.length) {
       const body = { metadata: { uid, resourceVersion, ownerReferences: solid } }
-      this.#server.patch(WORKLOADS, ref, { type: 'merge', body }, GC)
+      this.#server.patch(this.#server.workloads, ref, { type: 'merge', body }, GC)
     }
   }
 
@@ -67,8 +67,8 @@ export class Janitors {
       if (this.#server.find(NAMESPACES, '', name)?.metadata.uid !== namespace.metadata.uid) return
       const pods = this.#in(name, PODS)
       // Nothing else is touched before the last pod is gone (OrderedNamespaceDeletion, KEP-5080).
-      const resource = pods.length > 0 ? PODS : WORKLOADS
-      const objects = pods.length > 0 ? pods : this.#in(name, WORKLOADS)
+      const resource = pods.length > 0 ? PODS : this.#server.workloads
+      const objects = pods.length > 0 ? pods : this.#in(name, this.#server.workloads)
       for (const object of objects.filter(object => !isDeleting(object))) {
         const ref = { namespace: name, name: object.metadata.name ?? '' }
         ignoreRaces(() => this.#server.remove(resource, ref, {}, NAMESPACE_CONTROLLER))

@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { GROUP_NAME, GROUP_ROLE, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
 
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
@@ -42,7 +41,7 @@ export class JobController {
   #replace(pod: Stored): void {
     const { namespace, name = '', annotations, labels } = pod.metadata
     const times = Number(annotations?.[REPLACED] ?? 0) + 1
-    const workload = this.#server.find(WORKLOADS, namespace, groupOf(asPod(pod)) ?? '')
+    const workload = this.#server.find(this.#server.workloads, namespace, groupOf(asPod(pod)) ?? '')
     if (times > MOST_REPLACEMENTS || (workload && conditionOf(asWorkload(workload), 'Finished') === 'True')) return
     const { nodeName: _, schedulingGates: __, ...spec } = pod.spec as Record<string, unknown>
     const kept = Object.fromEntries(

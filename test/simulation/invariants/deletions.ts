@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
@@ -106,11 +105,11 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
 
   server.subscribe(change => {
     const { resource, type, before, after, who } = change
-    if (resource === WORKLOADS) noteWorkload(change)
+    if (resource === server.workloads) noteWorkload(change)
     if (resource === PODS && type === 'created') noteRole(after)
-    if (resource === WORKLOADS && type === 'created') for (const pod of server.all(PODS)) noteRole(pod)
+    if (resource === server.workloads && type === 'created') for (const pod of server.all(PODS)) noteRole(pod)
     if (who !== muster || before === undefined) return
-    if (resource === WORKLOADS && type === 'updated') checkEnd(before, after)
+    if (resource === server.workloads && type === 'updated') checkEnd(before, after)
     if (resource !== PODS) return
     if (!isDeleting(before) && (type === 'deleted' || isDeleting(after))) checkDeletion(before)
     const had = before.metadata.finalizers?.includes(MANAGED)

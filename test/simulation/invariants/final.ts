@@ -1,5 +1,4 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
-import { RESOURCE_IN_USE, WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 
@@ -21,6 +20,7 @@ import {
   isGated,
   limitsOf,
   mayRun,
+  OUR_FINALIZERS,
   phaseOf,
   plus,
   queueOf,
@@ -97,9 +97,11 @@ function unmoved({ name, pods, workload }: TrueUnit): readonly string[] {
   return [`unit ${name} asks for queue ${queue} and waits in ${workload.spec.queueName}`]
 }
 
-/** Where a unit waits, its Workload says; one that waits no longer says nothing. */
+const BUILTIN = 'muster.dev/v1alpha1'
+
+/** Where a unit waits, the built-in engine's Workload says; one that waits no longer says nothing. */
 function misplaced({ name, workload }: TrueUnit): readonly string[] {
-  if (workload === undefined || isDeleting(workload)) return []
+  if (workload === undefined || isDeleting(workload) || workload.apiVersion !== BUILTIN) return []
   const said = workload.status?.waiting?.queueName
   const queue = waits(workload) ? workload.spec.queueName : undefined
   return said === queue ? [] : [`the Workload of unit ${name} says that it waits in ${said}, and it waits in ${queue}`]
@@ -169,10 +171,10 @@ const isOver = (phase: string | undefined): boolean => phase === 'Succeeded' || 
 function leftWorkloads(server: ModelServer, units: readonly TrueUnit[]): readonly string[] {
   const alive = new Set(units.map(({ workload }) => workload?.metadata.uid))
   const running = new Set(units.filter(({ pods }) => pods.some(mayRun)).map(({ workload }) => workload?.metadata.uid))
-  return server.all(WORKLOADS).flatMap(object => {
+  return server.all(server.workloads).flatMap(object => {
     const workload = asWorkload(object)
     const { uid } = object.metadata
-    if (foreignFinalizers(object, RESOURCE_IN_USE).length > 0) return []
+    if (object.metadata.finalizers?.some(item => !OUR_FINALIZERS.has(item))) return []
     if (!alive.has(uid)) {
       const owned = object.metadata.ownerReferences?.some(owner => hasOwner(server, object.metadata.namespace, owner))
       return owned ? [] : [`Workload ${label(workload)} has no pods and is still there`]
@@ -191,7 +193,7 @@ function hasOwner(server: ModelServer, namespace: string | undefined, owner: { n
 
 /** The first in a queue is admitted as soon as it fits. */
 function unadmitted(server: ModelServer, queues: readonly QueueConfiguration[]): readonly string[] {
-  const workloads = server.all(WORKLOADS).map(asWorkload)
+  const workloads = server.all(server.workloads).map(asWorkload)
   const names = new Set(workloads.map(({ spec }) => spec.queueName))
   return [...names].flatMap(queue => {
     const own = workloads.filter(({ spec }) => spec.queueName === queue)

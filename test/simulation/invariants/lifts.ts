@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { PODSET_LABEL, WORKLOAD_ANNOTATION } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 
@@ -97,7 +96,7 @@ export function watchLifts(server: ModelServer, muster: string, judge: Judge): v
   }
 
   server.subscribe(({ resource, type, before, after, who }) => {
-    if (resource === WORKLOADS && type === 'created') checkWorkload(asWorkload(after))
+    if (resource === server.workloads && type === 'created') checkWorkload(asWorkload(after))
     if (resource !== PODS) return
     if (type === 'created') remember(asPod(after))
     else if (type === 'updated' && before && isGated(asPod(before)) && !isGated(asPod(after)))

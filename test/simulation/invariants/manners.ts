@@ -1,9 +1,8 @@
-import { RESOURCE_IN_USE, WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
 
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 
-import { asPod, asWorkload } from '../facts.ts'
+import { asPod, asWorkload, OUR_FINALIZERS } from '../facts.ts'
 import { equal } from '../model/patches.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
 import type { Judge } from './judge.ts'
@@ -27,7 +26,7 @@ export function watchManners(server: ModelServer, muster: string, judge: Judge):
     if (resource === PODS && before !== undefined) {
       if (type === 'updated') checkPod(before, after)
     }
-    if (resource === WORKLOADS && type === 'updated' && before !== undefined) checkWorkload(before, after)
+    if (resource === server.workloads && type === 'updated' && before !== undefined) checkWorkload(before, after)
   })
 
   const checkPod = (before: Stored, after: Stored) => {
@@ -53,7 +52,7 @@ export function watchManners(server: ModelServer, muster: string, judge: Judge):
 
   const checkWorkload = (before: Stored, after: Stored) => {
     const name = nameOf(after)
-    const others = (object: Stored) => (object.metadata.finalizers ?? []).filter(item => item !== RESOURCE_IN_USE)
+    const others = (object: Stored) => (object.metadata.finalizers ?? []).filter(item => !OUR_FINALIZERS.has(item))
     if (!equal(others(before), others(after))) judge.fail('I5', `foreign finalizers of Workload ${name} were changed`)
     if (!equal(before.metadata.labels, after.metadata.labels))
       judge.fail('I5', `labels of Workload ${name} were changed`)

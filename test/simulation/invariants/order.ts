@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
@@ -34,22 +33,22 @@ export class OrderWatch {
   }
 
   received(replica: object, resource: Resource, object: KubeObject): void {
-    if (resource !== WORKLOADS) return
+    if (resource !== this.#server.workloads) return
     const { uid = '', resourceVersion: version } = object.metadata
     this.#sender(replica).seen.set(uid, { version, at: this.#now() })
   }
 
   /** Returns what to check when the request has been carried out. */
   sending(replica: object, { verb, resource, namespace, name, body, subresource }: Request): () => void {
-    if (verb !== 'patch' || resource !== WORKLOADS || subresource !== 'status') return () => {}
-    const target = this.#server.find(WORKLOADS, namespace, name)
+    if (verb !== 'patch' || resource !== this.#server.workloads || subresource !== 'status') return () => {}
+    const target = this.#server.find(this.#server.workloads, namespace, name)
     if (target === undefined || !admits(body) || conditionOf(asWorkload(target), 'QuotaReserved') === 'True')
       return () => {}
     const sender = this.#sender(replica)
     const workload = asWorkload(target)
     sender.sent.set(workload.metadata.uid ?? '', this.#now())
     const overtaken = this.#server
-      .all(WORKLOADS)
+      .all(this.#server.workloads)
       .map(asWorkload)
       .filter(other => waits(other) && other.spec.queueName === workload.spec.queueName && comesBefore(other, workload))
       .filter(({ metadata: { uid = '', resourceVersion } }) => {
@@ -59,10 +58,10 @@ export class OrderWatch {
         return known && this.#now() - (sender.sent.get(uid) ?? Number.NEGATIVE_INFINITY) > TOGETHER_MS
       })
     return () => {
-      const now = this.#server.find(WORKLOADS, namespace, name)
+      const now = this.#server.find(this.#server.workloads, namespace, name)
       if (now === undefined || conditionOf(asWorkload(now), 'QuotaReserved') !== 'True') return
       for (const { metadata } of overtaken) {
-        const still = this.#server.find(WORKLOADS, metadata.namespace, metadata.name ?? '')
+        const still = this.#server.find(this.#server.workloads, metadata.namespace, metadata.name ?? '')
         if (still?.metadata.resourceVersion !== metadata.resourceVersion) continue
         this.#judge.fail(
           'I3',

@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 
@@ -43,7 +42,7 @@ export function watchPromptness(server: ModelServer, muster: string, judge: Judg
 
   server.subscribe(change => {
     const { resource, type, before, after, who } = change
-    if (resource === WORKLOADS && type === 'updated') noteWorkload(change)
+    if (resource === server.workloads && type === 'updated') noteWorkload(change)
     if (resource === PODS && before) notePod(asPod(before), asPod(after), type === 'deleted', who === muster)
   })
 }

@@ -1,5 +1,4 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 
@@ -35,7 +34,7 @@ export function watchQuota(server: ModelServer, queues: readonly QueueConfigurat
 
   const checkReservations = () => {
     const usage = new Map<string, Usage>()
-    for (const object of server.all(WORKLOADS)) {
+    for (const object of server.all(server.workloads)) {
       const workload = asWorkload(object)
       const { queueName } = workload.spec
       if (holdsQuota(workload)) usage.set(queueName, plus(usage.get(queueName) ?? NOTHING, workloadUsage(workload)))
@@ -72,8 +71,8 @@ export function watchQuota(server: ModelServer, queues: readonly QueueConfigurat
   }
 
   server.subscribe(({ resource, type, before, after }: Change) => {
-    if (resource === WORKLOADS && type === 'updated') checkReservations()
-    if (resource === WORKLOADS && before && holdsQuota(asWorkload(before))) {
+    if (resource === server.workloads && type === 'updated') checkReservations()
+    if (resource === server.workloads && before && holdsQuota(asWorkload(before))) {
       if (type === 'deleted' || !holdsQuota(asWorkload(after))) checkRelease(asWorkload(before))
     }
     if (resource !== PODS || type !== 'updated' || before === undefined) return

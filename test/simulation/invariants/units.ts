@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
@@ -18,11 +17,11 @@ export function workloadOfPod(server: ModelServer, pod: Pod): QueuedWorkload | u
   const group = groupOf(pod)
   const { namespace, uid } = pod.metadata
   if (group !== undefined) {
-    const found = server.find(WORKLOADS, namespace, group)
+    const found = server.find(server.workloads, namespace, group)
     return found && asWorkload(found)
   }
   const owned = server
-    .all(WORKLOADS)
+    .all(server.workloads)
     .find(
       ({ metadata }) =>
         metadata.namespace === namespace &&

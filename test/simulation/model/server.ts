@@ -1,3 +1,4 @@
+import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { ApiError, type ObjectRef, type Patch, type Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 import { LEASES, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
@@ -48,6 +49,8 @@ const EPOCH = Date.UTC(2026, 10, 16, 10)
  * preconditions, finalizers, grace periods, status apart from spec. Reads and watches are `watch.ts`.
  */
 export class ModelServer {
+  /** The kind of Workload that the engine of this cluster has. */
+  readonly workloads: Resource
   readonly #now: () => number
   readonly #admission: Admission
   readonly #tables = new Map<string, Map<string, Stored>>()
@@ -55,7 +58,8 @@ export class ModelServer {
   #version = 1000
   #uids = 0
 
-  constructor(now: () => number, admission: Admission) {
+  constructor(now: () => number, admission: Admission, workloads: Resource = WORKLOADS) {
+    this.workloads = workloads
     this.#now = now
     this.#admission = admission
   }

@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type { ObjectRef, Patch, Resource } from '../../../src/kube/vocabulary/api.ts'
 import { LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { type FieldError, invalid } from '../../../src/validation/field-error.ts'
@@ -7,11 +6,11 @@ import { jsonPatch, mergePatch, strategicPatch } from './patches.ts'
 import { podUpdateProblem, tidyPod } from './pod-rules.ts'
 import * as refuse from './refusals.ts'
 import type { Stored } from './server.ts'
-import { withWorkloadDefaults, workloadUpdateProblem } from './workload-rules.ts'
+import { isWorkload, withWorkloadDefaults, workloadUpdateProblem } from './workload-rules.ts'
 
 /** Strategic merge needs the Go type, which a custom resource has not. Nobody here applies. */
 export function checkPatchType(resource: Resource, { type }: Patch): void {
-  if (type === 'apply' || (type === 'strategic' && resource === WORKLOADS)) throw refuse.unsupportedPatch(type)
+  if (type === 'apply' || (type === 'strategic' && isWorkload(resource))) throw refuse.unsupportedPatch(type)
 }
 
 export function patched(before: Stored, { type, body }: Patch): Stored {
@@ -29,7 +28,7 @@ export function checkPlace(ref: ObjectRef, { metadata }: Stored): void {
 export function checkVersion(resource: Resource, before: Stored, wanted: Stored, ref: ObjectRef): void {
   const { resourceVersion } = wanted.metadata
   if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) throw refuse.conflict(ref)
-  if (!resourceVersion && (resource === WORKLOADS || resource === LEASES)) {
+  if (!resourceVersion && (isWorkload(resource) || resource === LEASES)) {
     throw refuse.invalid(resource, ref.name, invalid('metadata.resourceVersion', 0, 'must be specified for an update'))
   }
 }
@@ -52,13 +51,13 @@ export function prepared(resource: Resource, before: Stored, wanted: Stored, sub
 }
 
 export function completed(resource: Resource, object: Stored): Stored {
-  if (resource === WORKLOADS) return withWorkloadDefaults(object)
+  if (isWorkload(resource)) return withWorkloadDefaults(object)
   return resource === PODS ? tidyPod(object) : object
 }
 
 export function updateProblem(resource: Resource, before: Stored, after: Stored): FieldError | undefined {
   const problem = metadataProblem(resource, before, after)
   if (problem !== undefined) return problem
-  if (resource === WORKLOADS) return workloadUpdateProblem(before, after)
+  if (isWorkload(resource)) return workloadUpdateProblem(before, after)
   return resource === PODS ? podUpdateProblem(before, after) : undefined
 }

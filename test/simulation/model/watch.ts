@@ -1,4 +1,3 @@
-import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import type {
   ListOptions,
   ObjectList,
@@ -13,6 +12,7 @@ import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 
 import { badRequest, expired } from './refusals.ts'
 import type { Change, ModelServer, Stored } from './server.ts'
+import { isWorkload } from './workload-rules.ts'
 
 type Event = WatchEvent<KubeObject>
 
@@ -28,7 +28,6 @@ interface Subscription {
   readonly matches: (object: Stored) => boolean
 }
 
-const KEPT: ReadonlySet<Resource> = new Set([PODS, WORKLOADS])
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 
 /** What a watch begins with: events to send at once, or the answer that the version is too old. */
@@ -45,7 +44,7 @@ export class WatchHub {
   constructor(server: ModelServer) {
     this.#server = server
     server.subscribe(change => {
-      if (!KEPT.has(change.resource)) return
+      if (change.resource !== PODS && !isWorkload(change.resource)) return
       this.#history.push(change)
       for (const { sink, matches } of this.#subscriptions) {
         if (sink.resource === change.resource) send(sink, change, matches)

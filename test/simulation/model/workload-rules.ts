@@ -1,3 +1,4 @@
+import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import { type FieldError, invalid } from '../../../src/validation/field-error.ts'
 import { equal } from './patches.ts'
 import type { Stored } from './server.ts'
@@ -6,6 +7,9 @@ interface Workload {
   readonly spec?: { readonly queueName?: string; readonly podSets?: readonly { name: string; count: number }[] }
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
+
+/** Every engine has Workloads of its own kind; to the API server they are custom resources like any other. */
+export const isWorkload = ({ kind }: Resource): boolean => kind === 'Workload'
 
 /** The default of the CRD's schema. */
 export function withWorkloadDefaults(object: Stored): Stored {

@@ -17,7 +17,7 @@ const PLACE = { nodeLabels: { pool: 'a' }, tolerations: [{ key: 'pool', operator
 type Theme = 'mixed' | 'handover' | 'churn'
 
 /** A run, from nothing but its seed. */
-export function generate(seed: number): Schedule {
+export function generate(seed: number, engine: Setting['engine'] = 'builtin'): Schedule {
   const dice = new Dice(seed)
   const theme = dice.weighted<Theme>([
     [6, 'mixed'],
@@ -26,7 +26,7 @@ export function generate(seed: number): Schedule {
   ])
   const doomed = dice.chance(0.08)
   const namespaces = doomed ? ['ml', DOOMED] : ['ml']
-  const setting = settingOf(dice.split('setting'), seed, namespaces, theme)
+  const setting = { ...settingOf(dice.split('setting'), seed, namespaces, theme), engine }
   const items: Item[] = []
   const units = dice.int(2, 8)
   for (let index = 0; index < units; index++) {
@@ -50,7 +50,7 @@ export function generate(seed: number): Schedule {
   return { setting, items: items.sort((a, b) => a.at - b.at) }
 }
 
-function settingOf(dice: Dice, seed: number, namespaces: readonly string[], theme: Theme): Setting {
+function settingOf(dice: Dice, seed: number, namespaces: readonly string[], theme: Theme): Omit<Setting, 'engine'> {
   const replicas = dice.weighted([
     [theme === 'handover' ? 0 : 3, 1],
     [5, 2],

@@ -85,6 +85,8 @@ export type Item = { readonly at: number } & (Action | Fault)
 
 export interface Setting {
   readonly seed: number
+  /** Who admits: the built-in engine, in the leader's own process, or another program in its own time. */
+  readonly engine: 'builtin' | 'external'
   readonly namespaces: readonly string[]
   readonly queues: readonly QueueConfiguration[]
   readonly replicas: readonly {

@@ -85,7 +85,8 @@ describe('a group', () => {
     const [one, ...others] = gang(3)
     const halfway = group([member(0, { queue: 'team-b' }), ...others], workload)
     expect(kinds(halfway)).toEqual([])
-    expect(reasons(halfway)).toEqual([`${one?.metadata.name}: InvalidGroup`])
+    const stays = others.map(({ metadata }) => `${metadata.name}: OverQueueLimits`)
+    expect(reasons(halfway)).toEqual([...stays, `${one?.metadata.name}: InvalidGroup`])
   })
 
   it('stays in its queue once quota is reserved', () => {
