@@ -5,6 +5,7 @@ import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 import { reviewJobValidation } from '../../src/webhooks/jobs/jobs.ts'
 import type { World } from '../../src/webhooks/world.ts'
+import { tallyOf } from '../support/tally.ts'
 import { jobRequest } from '../unit/webhooks/jobs/fixtures.ts'
 import { worldOf } from '../unit/webhooks/pods/fixtures.ts'
 import { createAsker, type Judgement } from './support/asker.ts'
@@ -124,13 +125,17 @@ describe('the verdict on a Job', () => {
   })
 
   it(`is the real API server's for ${CREATIONS} generated Jobs`, { timeout: 300_000 }, async () => {
+    const tried = tallyOf('plain', 'accepted', 'refused')
     await fc.assert(
       fc.asyncProperty(maybe(block), maybe(count), async (scheduling, parallelism) => {
         const created = job('generated', { scheduling, parallelism })
-        expect(ours(created, null)).toEqual(theirs(await asker.create(JOBS, created)))
+        const errors = ours(created, null)
+        expect(errors).toEqual(theirs(await asker.create(JOBS, created)))
+        tried.count(scheduling === undefined ? 'plain' : errors.length === 0 ? 'accepted' : 'refused')
       }),
       { numRuns: CREATIONS, seed: SEED },
     )
+    tried.expectAll()
   })
 
   it(`is the real API server's for ${UPDATES} generated updates`, { timeout: 300_000 }, async () => {
@@ -145,6 +150,7 @@ describe('the verdict on a Job', () => {
       bases.push(base)
     }
     expect(bases.length).toBeGreaterThan(20)
+    const tried = tallyOf('accepted', 'refused')
     await fc.assert(
       fc.asyncProperty(
         fc.nat(bases.length - 1),
@@ -159,10 +165,13 @@ describe('the verdict on a Job', () => {
           const before = base.spec.scheduling as Record<string, unknown> | undefined
           const scheduling = keep && before !== undefined ? { ...before, ...other } : other
           const next = job(base.metadata.name ?? '', { scheduling, parallelism })
-          expect(ours(next, base)).toEqual(theirs(await asker.replace(`${JOBS}/${base.metadata.name}`, next)))
+          const errors = ours(next, base)
+          expect(errors).toEqual(theirs(await asker.replace(`${JOBS}/${base.metadata.name}`, next)))
+          tried.count(errors.length === 0 ? 'accepted' : 'refused')
         },
       ),
       { numRuns: UPDATES, seed: SEED },
     )
+    tried.expectAll()
   })
 })

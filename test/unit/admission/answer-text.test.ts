@@ -6,9 +6,11 @@ import { allowed, forbiddenRequest, invalidObject, patched } from '../../../src/
 import { quoted } from '../../../src/kube/vocabulary/json-text.ts'
 import { forbidden, invalid, MAX_ERRORS } from '../../../src/validation/field-error.ts'
 import { podReview } from '../../support/reviews.ts'
+import { tallyOf } from '../../support/tally.ts'
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: 'grapheme-ascii', minLength: 120, maxLength: 140 }),
   fc.string(),
   fc.constantFrom('"', '\\', '\ud800', '\u007f'),
 )
@@ -31,14 +33,20 @@ describe('the text of an answer', () => {
   )
 
   it('is the JSON of the answer, byte for byte, whatever uid, patch and warnings say', () => {
+    const tried = tallyOf('allowed', 'with a patch', 'refused without an error', 'refused', 'with warnings')
     fc.assert(
       fc.property(anyText, verdict, (uid, decided) => {
         const { request } = podReview({ uid })
         const expected = JSON.stringify(answer(request, decided, true))
         expect(answerText(request, decided, true)).toBe(expected)
         expect(answerText(request, decided, true)).toBe(expected)
+        if (decided.kind === 'denied') tried.count(decided.errors.length === 0 ? 'refused without an error' : 'refused')
+        else tried.count(decided.patch.length === 0 ? 'allowed' : 'with a patch')
+        if (decided.warnings.length > 0) tried.count('with warnings')
       }),
+      { numRuns: 300 },
     )
+    tried.expectAll()
   })
 
   it('is refused for a patch that does not fit, also when the same patch fitted before', () => {
@@ -62,6 +70,15 @@ describe('the text of an answer', () => {
 
 describe('a quoted text', () => {
   it('is what JSON.stringify writes', () => {
-    fc.assert(fc.property(anyText, text => quoted(text) === JSON.stringify(text)))
+    const tried = tallyOf('as it is', 'with something to escape', 'long')
+    fc.assert(
+      fc.property(anyText, text => {
+        expect(quoted(text)).toBe(JSON.stringify(text))
+        tried.count(JSON.stringify(text) === `"${text}"` ? 'as it is' : 'with something to escape')
+        if (text.length > 128) tried.count('long')
+      }),
+      { numRuns: 500 },
+    )
+    tried.expectAll()
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { applyPatch, checkPatch, type PatchOperation, pointer } from '../../../src/admission/patch.ts'
+import { tallyOf } from '../../support/tally.ts'
 
 const add = (path: string, value: unknown): PatchOperation => ({ op: 'add', path, value })
 const replace = (path: string, value: unknown): PatchOperation => ({ op: 'replace', path, value })
@@ -112,6 +113,13 @@ describe('applyPatch', () => {
   })
 
   it('gives exactly the intended document for any document and any place in it', () => {
+    const tried = tallyOf(
+      'into a list',
+      'a new key',
+      'a key that is there',
+      'a key that objects inherit',
+      'at the root',
+    )
     fc.assert(
       fc.property(json, fc.nat(), key, json, fc.nat(), (document, pick, newKey, value, position) => {
         const all = places(document)
@@ -121,6 +129,7 @@ describe('applyPatch', () => {
         const before = JSON.stringify(document)
         const intended = JSON.parse(before)
         const target = place.path.reduce((at, step) => Object.getOwnPropertyDescriptor(at, step)?.value, intended)
+        tried.count(...kindsOfPlace(target, newKey, place.path))
         let step: string | number = newKey
         if (Array.isArray(target)) {
           step = position % (target.length + 1)
@@ -133,18 +142,24 @@ describe('applyPatch', () => {
         expect(canonical(result)).toBe(canonical(intended))
         expect(JSON.stringify(document)).toBe(before)
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     )
+    tried.expectAll()
   })
 
   it('applies operations one after the other', () => {
+    const tried = tallyOf('none', 'different keys', 'one key twice')
     fc.assert(
       fc.property(fc.array(fc.tuple(key, json), { maxLength: 6 }), entries => {
         const operations = entries.map(([k, v]) => add(pointer('map', k), v))
         const stepwise = operations.reduce((document, operation) => applyPatch(document, [operation]), { map: {} })
         expect(canonical(applyPatch({ map: {} }, operations))).toBe(canonical(stepwise))
+        const keys = new Set(entries.map(([k]) => k))
+        tried.count(keys.size === 0 ? 'none' : keys.size === entries.length ? 'different keys' : 'one key twice')
       }),
+      { numRuns: 500 },
     )
+    tried.expectAll()
   })
 })
 
@@ -166,17 +181,29 @@ describe('checkPatch', () => {
     )
     const operation = fc.record({ op: fc.constantFrom('add' as const, 'replace' as const), path, value: json })
     const document = fc.oneof(json, fc.constant({ a: { a: {}, b: [{ a: 1 }] }, b: [] }))
+    const tried = tallyOf('nothing to do', 'fits', 'does not fit')
     fc.assert(
       fc.property(document, fc.array(operation, { maxLength: 4 }), (target, operations) => {
         const before = JSON.stringify(target)
         const checked = outcome(() => checkPatch(target, operations))
         expect(checked).toBe(outcome(() => applyPatch<unknown>(target, operations)))
         expect(JSON.stringify(target)).toBe(before)
+        tried.count(checked !== 'fits' ? 'does not fit' : operations.length === 0 ? 'nothing to do' : 'fits')
       }),
       { numRuns: 1000 },
     )
+    tried.expectAll()
   })
 })
+
+type PlaceKind = 'into a list' | 'a new key' | 'a key that is there' | 'a key that objects inherit' | 'at the root'
+
+function kindsOfPlace(target: object, key: string, path: Place['path']): readonly PlaceKind[] {
+  const root: readonly PlaceKind[] = path.length === 0 ? ['at the root'] : []
+  if (Array.isArray(target)) return [...root, 'into a list']
+  if (Object.hasOwn(target, key)) return [...root, 'a key that is there']
+  return [...root, key in target ? 'a key that objects inherit' : 'a new key']
+}
 
 /** Text with sorted keys that sees an own `__proto__`, which most comparisons overlook. */
 function canonical(value: unknown): string {

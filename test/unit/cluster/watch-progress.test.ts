@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isSuspicious, judgeWatches, type WatchFacts } from '../../../src/cluster/watch-progress.ts'
+import { tallyOf } from '../../support/tally.ts'
 
 const watch = (lastProgressAt: number, resource = 'pods', synced = true): WatchFacts => ({
   resource,
@@ -55,13 +56,20 @@ describe('the process', () => {
 
   it('is healthy as long as one watch is, whatever the others do', () => {
     const silent = fc.array(fc.record({ lastProgressAt: fc.nat(1e6), synced: fc.boolean() }), { maxLength: 5 })
+    const tried = tallyOf('alone', 'first', 'last', 'between others', 'beside one that never synced')
     fc.assert(
       fc.property(silent, fc.nat(179_999), fc.nat(5), (others, age, place) => {
         const now = 1e7
         const watches = others.map(other => ({ ...other, resource: 'jobs' }))
         watches.splice(place, 0, watch(now - age))
         expect(judgeWatches(watches, answering, now).ok).toBe(true)
+        const at = Math.min(place, others.length)
+        if (others.length === 0) tried.count('alone')
+        else tried.count(at === 0 ? 'first' : at === others.length ? 'last' : 'between others')
+        if (others.some(({ synced }) => !synced)) tried.count('beside one that never synced')
       }),
+      { numRuns: 300 },
     )
+    tried.expectAll()
   })
 })

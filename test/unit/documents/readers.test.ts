@@ -6,6 +6,7 @@ import { readJson } from '../../../src/documents/json-reader.ts'
 import { MAX_DEPTH } from '../../../src/documents/limits.ts'
 import { readYaml } from '../../../src/documents/yaml-reader.ts'
 import { writeYaml } from '../../../src/documents/yaml-writer.ts'
+import { tallyOf } from '../../support/tally.ts'
 
 const yamlValue = (text: string): unknown => {
   const [read] = readYaml(text)
@@ -124,7 +125,10 @@ describe('the JSON reader', () => {
           const place = at % (text.length + 1)
           return text.slice(0, place) + inserted + text.slice(place)
         }),
+      fc.tuple(fc.json(), fc.json()).map(([first, second]) => `{"a":${first},"b":[1e999],"a":${second}}`),
+      fc.json().map(text => `[${text},1e999]`),
     )
+    const tried = tallyOf('JSON', 'JSON that only JSON.parse reads', 'no JSON')
     fc.assert(
       fc.property(texts, text => {
         const { values, failed } = readJson(text)
@@ -133,9 +137,12 @@ describe('the JSON reader', () => {
         // Equal keys are what this reader is for.
         else if (failed === undefined) expect(JSON.stringify(values[0]?.value)).toBe(JSON.stringify(parsed.value))
         else expect(failed.problem).toMatch(/is there twice|is too large/)
+        if (parsed === undefined) tried.count('no JSON')
+        else tried.count(failed === undefined ? 'JSON' : 'JSON that only JSON.parse reads')
       }),
       { numRuns: 2_000 },
     )
+    tried.expectAll()
   })
 
   it('reads documents that follow each other', () => {
@@ -179,12 +186,12 @@ describe('the quick reader of YAML', () => {
     )
 
   it('reads what the library reads, or leaves it to the library', () => {
-    let quick = 0
+    const tried = tallyOf('quick', 'left to the library', 'quick, though mangled')
     fc.assert(
       fc.property(mangled, text => {
         const read = readBlockYaml(text)
-        if (read === undefined) return
-        quick++
+        if (read === undefined) return tried.count('left to the library')
+        tried.count(seeds.includes(text) ? 'quick' : 'quick, though mangled')
         const [whole, ...more] = readYaml(text)
         expect(more).toEqual([])
         expect(whole).toEqual(read)
@@ -192,7 +199,7 @@ describe('the quick reader of YAML', () => {
       }),
       { numRuns: 3_000 },
     )
-    expect(quick).toBeGreaterThan(100)
+    tried.expectAll()
   })
 
   it('knows the manifests of this repository', () => {
@@ -235,13 +242,20 @@ describe('the YAML writer', () => {
   }))
 
   it('writes what reads back as the same data', () => {
+    const tried = tallyOf('empty', 'of several lines', 'in quotes', 'with lists')
     fc.assert(
       fc.property(fc.dictionary(text, value), data => {
         const json = JSON.stringify(data)
-        expect(JSON.stringify(yamlValue(writeYaml(JSON.parse(json))))).toBe(json)
+        const written = writeYaml(JSON.parse(json))
+        expect(JSON.stringify(yamlValue(written))).toBe(json)
+        if (json === '{}') tried.count('empty')
+        if (written.includes(': |')) tried.count('of several lines')
+        if (written.includes('"')) tried.count('in quotes')
+        if (written.includes('- ')) tried.count('with lists')
       }),
       { numRuns: 1_000 },
     )
+    tried.expectAll()
   })
 
   it('writes as people do', () => {

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { createDecisionLog, type DecisionRecord } from '../../../src/server/decision-log.ts'
 import { createLogger } from '../../../src/server/logging.ts'
+import { tallyOf } from '../../support/tally.ts'
 
 const text = fc.option(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '\ud800x')), {
   nil: undefined,
@@ -24,6 +25,7 @@ describe('the line of a decision', () => {
   it('is the line that pino would write, bindings of the logger included', () => {
     const lines: string[] = []
     const log = pino({ base: { pid: 7 }, timestamp: () => ',"time":1' }, { write: line => lines.push(line) })
+    const tried = tallyOf('all fields', 'some without a value', 'text that needs quoting')
     for (const logger of [log, log.child({ part: 'x' })]) {
       const write = createDecisionLog(logger, 'pods')
       fc.assert(
@@ -35,9 +37,14 @@ describe('the line of a decision', () => {
           expect(ours).toEqual(theirs)
           expect(Object.keys(ours)).toEqual(Object.keys(theirs))
           expect(lines[0]).toMatch(/^\{[^\n]*\}\n$/)
+          const values = Object.values(decision)
+          tried.count(values.includes(undefined) ? 'some without a value' : 'all fields')
+          if (values.some(value => JSON.stringify(value)?.includes('\\'))) tried.count('text that needs quoting')
         }),
+        { numRuns: 300 },
       )
     }
+    tried.expectAll()
   })
 
   it('looks like every other line of Muster', () => {

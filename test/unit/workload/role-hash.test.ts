@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PodSpec } from '../../../src/kube/vocabulary/objects.ts'
 import { roleHash, roleShape } from '../../../src/workload/role-hash.ts'
+import { tallyOf } from '../../support/tally.ts'
 
 const spec = (requests: unknown, rest: object = {}): PodSpec =>
   ({ containers: [{ name: 'c', ...(requests === undefined ? {} : { resources: { requests } }) }], ...rest }) as PodSpec
@@ -135,8 +136,21 @@ describe('the role hash', () => {
 
   it('never throws, whatever the spec holds', () => {
     const fields = ['containers', 'initContainers', 'affinity', 'tolerations', 'resources', 'overhead', 'priority']
-    const hostile = fc.dictionary(fc.constantFrom(...fields, 'nodeSelector', 'resourceClaims'), fc.jsonValue())
-    fc.assert(fc.property(hostile, value => /^[0-9a-f]{8}$/.test(roleHash(value as PodSpec))))
+    const keys = [...fields, 'nodeSelector', 'resourceClaims']
+    const tried = tallyOf(...keys.flatMap(key => [`${key}: a list`, `${key}: an object`, `${key}: something else`]))
+    const value = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue())
+    const hostile = fc.dictionary(fc.constantFrom(...keys), value)
+    fc.assert(
+      fc.property(hostile, spec => {
+        expect(roleHash(spec as PodSpec)).toMatch(/^[0-9a-f]{8}$/)
+        for (const [key, value] of Object.entries(spec)) {
+          const isObject = typeof value === 'object' && value !== null
+          tried.count(`${key}: ${Array.isArray(value) ? 'a list' : isObject ? 'an object' : 'something else'}`)
+        }
+      }),
+      { numRuns: 500 },
+    )
+    tried.expectAll()
   })
 
   it('is the hash of the shape, also for specs that are nearly one that was hashed before', () => {
@@ -163,13 +177,17 @@ describe('the role hash', () => {
       own('{"containers":[{},{}]}'),
       own('{"initContainers":[{}]}'),
     ]
+    const tried = tallyOf('new', 'again at once', 'again after others')
     // In any order and any number, so that each is compared with each and the memory overflows again and again.
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...specs), { minLength: 1, maxLength: 40 }), sequence => {
-        for (const each of sequence) {
+        for (const [index, each] of sequence.entries()) {
           expect(roleHash(structuredClone(each))).toBe(hash('sha256', roleShape(each)).slice(0, 8))
+          const known = sequence.lastIndexOf(each, index - 1)
+          tried.count(index === 0 || known < 0 ? 'new' : known === index - 1 ? 'again at once' : 'again after others')
         }
       }),
     )
+    tried.expectAll()
   })
 })

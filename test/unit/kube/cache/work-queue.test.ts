@@ -4,6 +4,7 @@ import { WorkQueue, type WorkQueueOptions } from '../../../../src/kube/cache/wor
 import { ApiError } from '../../../../src/kube/vocabulary/api.ts'
 import { recordingLog } from '../../../support/logs.ts'
 import { ManualClock, settle } from '../../../support/manual-clock.ts'
+import { tallyOf } from '../../../support/tally.ts'
 
 function createQueue(options: Partial<WorkQueueOptions> = {}) {
   const clock = new ManualClock()
@@ -202,7 +203,11 @@ describe('the work queue', () => {
   })
 
   it('loses no key and never works on one twice at once, whatever is added when', async () => {
-    const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.nat({ max: 3 })), { maxLength: 60 })
+    const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.nat({ max: 3 })), {
+      maxLength: 60,
+      size: 'max',
+    })
+    const tried = tallyOf('added while it is worked on', 'added while it waits', 'added anew')
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 3 }), async (script, workers) => {
         const { queue, clock } = createQueue()
@@ -218,6 +223,8 @@ describe('the work queue', () => {
           return 'done'
         })
         for (const [index, [key, wait]] of script.entries()) {
+          const waits = handled.get(key) !== wanted.get(key)
+          tried.count(busy.has(key) ? 'added while it is worked on' : waits ? 'added while it waits' : 'added anew')
           wanted.set(key, index)
           queue.add(key)
           await clock.advance(wait)
@@ -228,5 +235,6 @@ describe('the work queue', () => {
       }),
       { numRuns: 30 },
     )
+    tried.expectAll()
   })
 })

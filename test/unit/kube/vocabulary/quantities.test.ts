@@ -13,6 +13,7 @@ import {
   sumQuantities,
   ZERO,
 } from '../../../../src/kube/vocabulary/quantities.ts'
+import { tallyOf } from '../../../support/tally.ts'
 
 /**
  * [input, text after a JSON round trip, exact decimal value] or [input, null] for what is refused.
@@ -96,21 +97,33 @@ describe('quantities', () => {
     .map(([sign, whole, fraction, suffix]) => `${sign}${whole}${fraction === null ? '' : `.${fraction}`}${suffix}`)
 
   it('shows every quantity in a way that reads back as the same amount', () => {
+    const tried = tallyOf('negative', 'with a fraction', 'in powers of 1024', 'with an exponent', 'smaller than one')
     fc.assert(
       fc.property(texts, text => {
         expect(parseQuantity(canonicalQuantity(text)).nano).toBe(parseQuantity(text).nano)
         expect(parseQuantity(formatQuantity(parseQuantity(text))).nano).toBe(parseQuantity(text).nano)
+        if (text.startsWith('-')) tried.count('negative')
+        if (text.includes('.')) tried.count('with a fraction')
+        if (text.endsWith('i')) tried.count('in powers of 1024')
+        if (/[eE]-?\d/.test(text)) tried.count('with an exponent')
+        if (/[num]$/.test(text)) tried.count('smaller than one')
       }),
+      { numRuns: 300 },
     )
+    tried.expectAll()
   })
 
   it('adds in any order to the same amount', () => {
+    const tried = tallyOf('one sign', 'two signs', 'one notation', 'two notations')
     fc.assert(
       fc.property(texts, texts, (left, right) => {
         const [a, b] = [parseQuantity(left), parseQuantity(right)]
         expect(addQuantities(a, b).nano).toBe(addQuantities(b, a).nano)
         expect(subtractQuantities(addQuantities(a, b), b).nano).toBe(a.nano)
+        tried.count(left.startsWith('-') === right.startsWith('-') ? 'one sign' : 'two signs')
+        tried.count(left.endsWith('i') === right.endsWith('i') ? 'one notation' : 'two notations')
       }),
     )
+    tried.expectAll()
   })
 })

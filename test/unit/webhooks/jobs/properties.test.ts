@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { answer } from '../../../../src/admission/answer.ts'
+import type { Verdict } from '../../../../src/admission/verdict.ts'
 import { SCHEDULING } from '../../../../src/kube/vocabulary/names.ts'
 import type { KubeObject } from '../../../../src/kube/vocabulary/objects.ts'
 import { reviewJobValidation } from '../../../../src/webhooks/jobs/jobs.ts'
+import { tallyOf } from '../../../support/tally.ts'
 import { errorsOf } from '../pods/fixtures.ts'
-import { jobOf, jobRequest, jobWorld } from './fixtures.ts'
+import { type Job, jobOf, jobRequest, jobWorld } from './fixtures.ts'
 
 /** Any JSON, with keys from which a path can be read back. */
 const { anything } = fc.letrec<{ anything: unknown }>(tie => ({
@@ -78,6 +80,42 @@ const jobs = fc
     }),
   )
 
+/** Blocks with which nothing is wrong: only a list or the guard may be against them. */
+const rightBlock = fc.record(
+  {
+    schedulingPolicy: fc.constantFrom({ gang: {} }, { gang: { minCount: 2 } }),
+    schedulingConstraints: fc.constantFrom({ topology: [{ key: 'a' }] }, { topology: [{ key: 'b' }] }, {}),
+    disruptionMode: fc.constantFrom({ single: {} }, { all: {} }),
+    resourceClaims: fc.constant([{ name: 'a', resourceClaimName: 'b' }]),
+  },
+  { requiredKeys: ['schedulingPolicy'] },
+)
+const rightJob = (scheduling: unknown, isField: boolean, parallelism: number): Job =>
+  isField
+    ? jobOf({ scheduling, spec: { parallelism } })
+    : jobOf({ spec: { parallelism }, metadata: { annotations: { [SCHEDULING]: JSON.stringify(scheduling) } } })
+
+type Change = readonly [job: Job, old: Job | null]
+
+/** A Job that is created, or updated from another one: from anything, or in its parallelism alone. */
+const changes = fc.oneof(
+  fc.tuple(jobs, fc.option(jobs)),
+  fc.tuple(fc.constant(jobOf()), fc.option(fc.constantFrom(jobOf(), jobOf({ spec: { parallelism: 4 } })))),
+  fc
+    .tuple(
+      rightBlock,
+      fc.boolean(),
+      fc.integer({ min: 2, max: 4 }),
+      fc.option(fc.integer({ min: 2, max: 4 }), { freq: 1 }),
+    )
+    .map(
+      ([scheduling, isField, parallelism, before]): Change => [
+        rightJob(scheduling, isField, parallelism),
+        before === null ? null : rightJob(scheduling, isField, before),
+      ],
+    ),
+)
+
 /** Whether the object that should hold the field is there, in the object or in the block of its annotation. */
 function leadsSomewhere(object: unknown, field: string): boolean {
   const inside = `metadata.annotations[${SCHEDULING}]`
@@ -99,65 +137,96 @@ const restricted = jobWorld({
   allow: { policies: ['gang'], disruptionModes: [], topologyKeys: ['a'], resourceClaims: false },
 })
 
+const RUNS = { numRuns: 500 }
+
 describe('for every Job', () => {
   it('a review never throws, and its answer can be sent', () => {
+    const tried = tallyOf('without a block', 'allowed', 'wrong (422)', 'not allowed here (403)', 'update allowed')
     fc.assert(
-      fc.property(jobs, fc.option(jobs), fc.constantFrom(jobWorld(), restricted), (job, old, world) => {
+      fc.property(changes, fc.constantFrom(jobWorld(), restricted), ([job, old], world) => {
         const request = jobRequest(job, old)
         const verdict = reviewJobValidation(request, world)
         if (verdict.kind === 'needs') throw new Error('nothing was unknown')
         expect(answer(request, verdict, false).response.allowed).toBe(verdict.kind === 'allowed')
+        if (verdict.kind === 'denied') tried.count(verdict.code === 422 ? 'wrong (422)' : 'not allowed here (403)')
+        else if (verdict.reason === 'NoSchedulingBlock') tried.count('without a block')
+        else tried.count(old === null ? 'allowed' : 'update allowed')
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('every error leads to a place that the manifest has, old or new', () => {
+    const tried = tallyOf('in the field', 'in the annotation', 'elsewhere')
     fc.assert(
-      fc.property(jobs, fc.option(jobs), (job, old) => {
+      fc.property(changes, ([job, old]) => {
         for (const { field } of errorsOf(reviewJobValidation(jobRequest(job, old), restricted))) {
           expect(leadsSomewhere(job, field) || leadsSomewhere(old, field), field).toBe(true)
+          if (field.startsWith('metadata.annotations')) tried.count('in the annotation')
+          else tried.count(field.startsWith('spec.scheduling') ? 'in the field' : 'elsewhere')
         }
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('no error is reported twice', () => {
+    const tried = tallyOf('no error', 'one', 'several')
     fc.assert(
-      fc.property(jobs, fc.option(jobs), (job, old) => {
+      fc.property(changes, ([job, old]) => {
         const errors = errorsOf(reviewJobValidation(jobRequest(job, old), restricted))
         expect(new Set(errors.map(error => JSON.stringify(error))).size).toBe(errors.length)
+        tried.count(errors.length === 0 ? 'no error' : errors.length === 1 ? 'one' : 'several')
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('an update that changes nothing of it is never refused by policy', () => {
+    const tried = tallyOf('refused by policy when it was new', 'never refused')
     fc.assert(
       fc.property(jobs, job => {
         const verdict = reviewJobValidation(jobRequest(job, structuredClone(job)), restricted)
-        expect(errorsOf(verdict).filter(({ type }) => type === 'Forbidden')).toEqual([])
+        const forbidden = (answered: Verdict) => errorsOf(answered).filter(({ type }) => type === 'Forbidden')
+        expect(forbidden(verdict)).toEqual([])
+        const wasRefused = forbidden(reviewJobValidation(jobRequest(job), restricted)).length > 0
+        tried.count(wasRefused ? 'refused by policy when it was new' : 'never refused')
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('no object, however malformed, makes a review throw', () => {
     const part = fc.oneof(anything, jobs, block)
-    const template = fc.record({ metadata: part, spec: part })
-    const objects = fc.oneof(
-      part,
-      template,
-      fc.record({ metadata: part, spec: fc.record({ jobTemplate: fc.oneof(part, template) }) }),
-      fc.record({
-        metadata: part,
-        spec: fc.record({
-          scheduling: part,
-          replicatedJobPolicies: part,
-          replicatedJobs: fc.oneof(part, fc.array(fc.record({ name: part, template: fc.oneof(part, template) }))),
-        }),
+    const template = fc.oneof(part, jobs, fc.record({ metadata: part, spec: part }), fc.constant(jobOf()))
+    const anyJobSet = fc.record({
+      metadata: part,
+      spec: fc.record({
+        scheduling: part,
+        replicatedJobPolicies: part,
+        replicatedJobs: fc.oneof(part, fc.array(fc.record({ name: part, template }))),
       }),
+    })
+    const objects = {
+      Job: template,
+      CronJob: fc.oneof(template, fc.record({ metadata: part, spec: fc.record({ jobTemplate: template }) })),
+      JobSet: fc.oneof(template, anyJobSet),
+    }
+    const reviews = fc
+      .constantFrom('Job' as const, 'CronJob' as const, 'JobSet' as const)
+      .chain(kind => fc.tuple(fc.constant(kind), objects[kind], objects[kind]))
+    const tried = tallyOf(
+      ...['Job', 'CronJob', 'JobSet'].flatMap(kind =>
+        ['creation', 'update'].flatMap(operation => [`${kind} ${operation} allowed`, `${kind} ${operation} denied`]),
+      ),
     )
-    const kinds = fc.constantFrom(['batch', 'Job'], ['batch', 'CronJob'], ['jobset.x-k8s.io', 'JobSet'])
     fc.assert(
-      fc.property(objects, objects, kinds, (object, oldObject, [group = '', kind = '']) => {
+      fc.property(reviews, ([kind, object, oldObject]) => {
+        const group = kind === 'JobSet' ? 'jobset.x-k8s.io' : 'batch'
         const request = {
           ...jobRequest(jobOf()),
           kind: { group, version: 'v1', kind },
@@ -165,10 +234,13 @@ describe('for every Job', () => {
           object: object as unknown as KubeObject,
           oldObject: oldObject as unknown as KubeObject,
         }
-        reviewJobValidation(request, restricted)
-        reviewJobValidation({ ...request, operation: 'UPDATE' }, restricted)
+        const creation = reviewJobValidation(request, restricted)
+        const update = reviewJobValidation({ ...request, operation: 'UPDATE' }, restricted)
         reviewJobValidation({ ...request, operation: 'UPDATE', subResource: 'status' }, restricted)
+        tried.count(`${kind} creation ${creation.kind}`, `${kind} update ${update.kind}`)
       }),
+      { numRuns: 1_000 },
     )
+    tried.expectAll()
   })
 })

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyPatch } from '../../../../src/admission/patch.ts'
+import { applyPatch, type PatchOperation } from '../../../../src/admission/patch.ts'
+import type { Verdict } from '../../../../src/admission/verdict.ts'
 import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { reviewPodMutation, reviewPodValidation } from '../../../../src/webhooks/pods/pods.ts'
+import { tallyOf } from '../../../support/tally.ts'
 import { GATE, K, MANAGED, requestOf, worldOf } from './fixtures.ts'
 
 const foreignKey = fc.constantFrom('app', 'example.com/a', 'team~/x', '__proto__', 'x')
@@ -67,17 +69,42 @@ function mutate(pod: Pod, world: ReturnType<typeof worldOf>): Pod | undefined {
   return verdict.kind === 'allowed' ? applyPatch(pod, verdict.patch) : undefined
 }
 
+type Fate = 'denied' | 'patched' | 'left alone'
+
+const fateOf = (pod: Pod, after: Pod | undefined): Fate =>
+  after === undefined ? 'denied' : same(pod, after) ? 'left alone' : 'patched'
+
+type OperationKind = 'label' | 'annotation' | 'finalizer' | 'gate' | 'replace'
+
+function kindsOfOperation({ op, path }: PatchOperation): readonly OperationKind[] {
+  const places = {
+    labels: 'label',
+    annotations: 'annotation',
+    finalizers: 'finalizer',
+    schedulingGates: 'gate',
+  } as const
+  const field = path.split('/')[2] as keyof typeof places
+  return op === 'replace' ? [places[field], 'replace'] : [places[field]]
+}
+
+const RUNS = { numRuns: 300 }
+
 describe('for every pod', () => {
   it('mutating twice is mutating once', () => {
+    const tried = tallyOf<Fate>('denied', 'patched', 'left alone')
     fc.assert(
       fc.property(pods, worlds, (pod, { world }) => {
         const once = mutate(pod, world)
         expect(once === undefined || same(mutate(once, world), once)).toBe(true)
+        tried.count(fateOf(pod, once))
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('no operation of the patch is without effect, and all of them apply in order', () => {
+    const tried = tallyOf('label', 'annotation', 'finalizer', 'gate', 'replace')
     fc.assert(
       fc.property(pods, worlds, (pod, { world }) => {
         const verdict = reviewPodMutation(requestOf(pod), world)
@@ -86,15 +113,20 @@ describe('for every pod', () => {
           const next = applyPatch(current, [operation])
           expect(same(next, current)).toBe(false)
           current = next
+          tried.count(...kindsOfOperation(operation))
         }
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('everything that is not ours survives', () => {
+    const tried = tallyOf('foreign labels', 'foreign annotations', 'a foreign finalizer', 'a foreign gate')
     fc.assert(
       fc.property(pods, worlds, (pod, { world }) => {
-        const after = mutate(pod, world) ?? pod
+        const after = mutate(pod, world)
+        if (after === undefined) return
         const strip = (source: Pod) => {
           const { labels, annotations, finalizers, ...metadata } = source.metadata
           const foreign = (map: object | null | undefined) =>
@@ -110,47 +142,77 @@ describe('for every pod', () => {
             gates: (schedulingGates ?? []).filter(gate => gate.name !== GATE),
           }
         }
-        expect(strip(after)).toEqual(strip(pod))
+        const before = strip(pod)
+        expect(strip(after)).toEqual(before)
+        if (fateOf(pod, after) !== 'patched') return
+        if (before.labels.length > 0) tried.count('foreign labels')
+        if (before.annotations.length > 0) tried.count('foreign annotations')
+        if (before.finalizers.length > 0) tried.count('a foreign finalizer')
+        if (before.gates.length > 0) tried.count('a foreign gate')
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('the validator accepts what the mutator made, unless the role was preset', () => {
+    const tried = tallyOf('denied before', 'preset', 'gated', 'not ours')
     fc.assert(
       fc.property(pods, worlds, (pod, { world, options }) => {
         const after = mutate(pod, world)
         const preset = pod.metadata.annotations?.[`${K}role-hash`]
         // The mutator corrects a hash only on pods that it queues; one that merely wears our marks is left to judge.
         const forged = preset === 'leader' || (Boolean(preset) && !asksForQueue(pod, options))
-        if (after === undefined || forged) return
+        if (after === undefined || forged) return tried.count(forged ? 'preset' : 'denied before')
         expect(reviewPodValidation(requestOf(after), world)).toMatchObject({ kind: 'allowed' })
+        tried.count(asksForQueue(pod, options) ? 'gated' : 'not ours')
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('a pod that is ours is never let through without the gate', () => {
+    const tried = tallyOf('denied', 'not ours', 'by its label', 'by the default queue', 'with all pods')
     fc.assert(
       fc.property(pods, worlds, (pod, { world, options }) => {
         const after = mutate(pod, world)
-        if (after === undefined || !asksForQueue(pod, options)) return
+        if (after === undefined || !asksForQueue(pod, options)) {
+          return tried.count(after === undefined ? 'denied' : 'not ours')
+        }
         expect(after.spec.schedulingGates?.filter(gate => gate.name === GATE)).toHaveLength(1)
         expect(after.metadata.finalizers?.filter(name => name === MANAGED)).toHaveLength(1)
         expect(after.metadata.labels?.[MANAGED]).toBe('true')
+        if (pod.metadata.labels?.[`${K}queue-name`]) tried.count('by its label')
+        else tried.count(options.defaultQueue ? 'by the default queue' : 'with all pods')
       }),
+      RUNS,
     )
+    tried.expectAll()
   })
 
   it('no object, however malformed, makes a review throw', () => {
     const part = fc.oneof(fc.jsonValue(), pods)
     const objects = fc.oneof(part, fc.record({ metadata: part, spec: part }), pods)
+    const tried = tallyOf(
+      ...(['mutation', 'creation', 'update', 'status'] as const).flatMap(
+        review => [`${review} allowed`, `${review} denied`] as const,
+      ),
+    )
     fc.assert(
       fc.property(objects, objects, (object, old) => {
         const request = { ...requestOf({ metadata: {}, spec: {} }), object: object as Pod, oldObject: old as Pod }
-        reviewPodMutation(request, worldOf({ manageAll: true }))
-        reviewPodValidation(request, worldOf({ manageAll: true }))
-        reviewPodValidation({ ...request, operation: 'UPDATE' }, worldOf())
-        reviewPodValidation({ ...request, operation: 'UPDATE', subResource: 'status' }, worldOf())
+        const outcome = ({ kind }: Verdict) => (kind === 'allowed' ? 'allowed' : 'denied')
+        const update = { ...request, operation: 'UPDATE' as const }
+        tried.count(
+          `mutation ${outcome(reviewPodMutation(request, worldOf({ manageAll: true })))}`,
+          `creation ${outcome(reviewPodValidation(request, worldOf({ manageAll: true })))}`,
+          `update ${outcome(reviewPodValidation(update, worldOf()))}`,
+          `status ${outcome(reviewPodValidation({ ...update, subResource: 'status' }, worldOf()))}`,
+        )
       }),
+      { numRuns: 500 },
     )
+    tried.expectAll()
   })
 })
