@@ -209,11 +209,7 @@ export const JOBSET_CASES: readonly JobSetCase[] = [
   silent('replicas as text', jobSet([{ ...driver, replicas: '1' }]), 'Invalid spec.replicatedJobs[0].replicas'),
   silent('two priorities', jobSet([driver, { ...workers, ...high }]), 'Invalid spec'),
   inWorkload('two priorities, and a block', whole({}, driver, { ...workers, ...high }), 'Invalid spec'),
-  inWorkload(
-    'more groups than a Workload takes',
-    whole({}, ...nine),
-    'TooMany spec.compositePodGroupTemplates[0].podGroupTemplates',
-  ),
+  inWorkload('more groups than a Workload takes', whole({}, ...nine), 'TooMany spec.replicatedJobs'),
   right('a controller that speaks for it', jobSet([driver], { scheduling: {} }, owned)),
   wrong(
     'a controller, and a key that nobody knows',

@@ -3,7 +3,7 @@ import { dnsLabelProblems, subdomainProblems } from '../../validation/formats.ts
 import { MAX_INT32 } from '../../validation/numbers.ts'
 import type { CompositePodGroupTemplate, PodGroupTemplate, Workload } from './objects.ts'
 
-const MAX_TEMPLATES = 8
+export const MAX_TEMPLATES = 8
 const MAX_CLAIMS = 4
 /** Groups of groups at three levels, groups of pods below. */
 const MAX_DEPTH = 4

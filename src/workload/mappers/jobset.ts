@@ -1,10 +1,11 @@
-import { required } from '../../validation/field-error.ts'
+import { type FieldError, required } from '../../validation/field-error.ts'
 import { isGang } from '../../validation/jobs/gang.ts'
 import { blockFor, defaultOfTheWhole, groupedJobs, jobSetErrors } from '../../validation/jobs/jobset-rules.ts'
 import { type JobSetView, viewJobSet } from '../../validation/jobs/jobset-view.ts'
 import type { SchedulingBlock } from '../../validation/jobs/scheduling-model.ts'
 import type { WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
 import type { Fields } from '../../validation/jobs/scheduling-tree.ts'
+import { MAX_TEMPLATES } from '../builder/check.ts'
 import type { WorkloadInput, WorkloadItem } from '../builder/item.ts'
 import { controllerReference } from '../builder/objects.ts'
 import { objectsOf, sizedGang } from './job.ts'
@@ -29,10 +30,20 @@ export function mapJobSet(jobSet: Fields, options: MapOptions): MapResult {
     const owner = `${String(source.controller.kind)} ${JSON.stringify(source.controller.name)}`
     return nothing(`${owner} is its controller and speaks for it`)
   }
-  if (groupedJobs(view).length === 0) return nothing('all of its pods name a group of their own')
+  const groups = groupedJobs(view).length
+  if (groups === 0) return nothing('all of its pods name a group of their own')
+  if (groups > MAX_TEMPLATES) return { errors: [tooManyGroups(groups)] }
   const owner = controllerReference(String(jobSet.apiVersion), 'JobSet', source.name, source.uid)
   return objectsOf(jobSetItem(source.name, view), owner, source, options, notesFor(view))
 }
+
+/** Said at the field that people know, and before thousands of groups are compiled to find out that eight are allowed. */
+const tooManyGroups = (groups: number): FieldError => ({
+  field: 'spec.replicatedJobs',
+  type: 'TooMany',
+  detail: `each becomes a group of pods, and a Workload has at most ${MAX_TEMPLATES}, so its pods would never start`,
+  value: groups,
+})
 
 function jobSetItem(name: string, view: JobSetView): WorkloadItem {
   const jobs = groupedJobs(view)
