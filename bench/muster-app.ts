@@ -3,11 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { DEFAULT_CONFIGURATION } from '../src/config/configuration.ts'
 import { systemClock } from '../src/kube/vocabulary/clock.ts'
 import { OFFLINE_IDENTITY } from '../src/kube/vocabulary/names.ts'
+import type { CachedWorld } from '../src/server/asking-world.ts'
 import { createLogger } from '../src/server/logging.ts'
 import { createMetrics } from '../src/server/metrics.ts'
 import { buildServer } from '../src/server/server.ts'
 import { WEBHOOKS } from '../src/webhooks/all.ts'
-import type { Found, OwnerFacts, World } from '../src/webhooks/world.ts'
+import type { OwnerFacts } from '../src/webhooks/world.ts'
 import { JOB_UID } from './review.ts'
 
 /**
@@ -18,11 +19,11 @@ const [keyFile = '', certFile = ''] = process.argv.slice(2)
 const metrics = createMetrics({ version: 'bench' })
 
 const labels = { 'kubernetes.io/metadata.name': 'ml-research', team: 'research' }
-const namespaces = new Map([['ml-research', { found: labels }]])
-const owners = new Map<string, Found<OwnerFacts>>([
-  ['ml-research/train', { found: { uid: JOB_UID, labels: { app: 'train' }, ownerReferences: [] } }],
+const namespaces = new Map([['ml-research', labels]])
+const owners = new Map<string, OwnerFacts>([
+  ['ml-research/train', { uid: JOB_UID, labels: { app: 'train' }, ownerReferences: [] }],
 ])
-const world: World = {
+const world: CachedWorld = {
   config: DEFAULT_CONFIGURATION,
   self: OFFLINE_IDENTITY,
   namespaceLabels: name => namespaces.get(name) ?? 'unknown',

@@ -2,7 +2,7 @@ import { quoted } from '../kube/vocabulary/json-text.ts'
 import { causeReason, describe, fieldOf, MAX_ERRORS } from '../validation/field-error.ts'
 import { checkPatch, type PatchOperation } from './patch.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
-import type { Allowed, Denied } from './verdict.ts'
+import type { Allowed, Denied, Verdict } from './verdict.ts'
 
 export interface AnsweredReview {
   readonly apiVersion: 'admission.k8s.io/v1'
@@ -20,7 +20,7 @@ const MAX_NAME = 253
  * request for a patch that does not apply, a patch on DELETE or a patch from a validating webhook, whatever the
  * failure policy says, so such a verdict is a bug of ours and must not leave the house.
  */
-export function answer(request: AdmissionRequest, verdict: Allowed | Denied, mutating: boolean): AnsweredReview {
+export function answer(request: AdmissionRequest, verdict: Verdict, mutating: boolean): AnsweredReview {
   if (verdict.kind === 'denied') return envelope(denial(request, verdict))
   const warnings = verdict.warnings.length > 0 ? { warnings: sendableWarnings(verdict.warnings) } : undefined
   if (verdict.patch.length === 0) return envelope({ uid: request.uid, allowed: true, ...warnings })
@@ -39,7 +39,7 @@ const START = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","res
  * The same answer as it goes over the wire, byte for byte. Nearly every review ends with a patch or with nothing to
  * say: those two texts are put together here, since only the uid in them comes from outside.
  */
-export function answerText(request: AdmissionRequest, verdict: Allowed | Denied, mutating: boolean): string {
+export function answerText(request: AdmissionRequest, verdict: Verdict, mutating: boolean): string {
   if (verdict.kind === 'denied' || verdict.warnings.length > 0) {
     return JSON.stringify(answer(request, verdict, mutating))
   }

@@ -2,7 +2,7 @@ import { aggregate, type FieldError } from '../validation/field-error.ts'
 import type { PatchOperation } from './patch.ts'
 
 /** What a review function decides. Data, so that the server, the command line and the tests read the same thing. */
-export type Verdict = Allowed | Denied | Needs
+export type Verdict = Allowed | Denied
 
 export interface Allowed {
   readonly kind: 'allowed'
@@ -20,22 +20,6 @@ export interface Denied {
   readonly errors: readonly FieldError[]
   readonly warnings: readonly string[]
 }
-
-/** The decision needs an object that no cache holds yet: fetch it, then ask again. */
-export interface Needs {
-  readonly kind: 'needs'
-  readonly lookups: readonly Lookup[]
-}
-
-export type Lookup =
-  | { readonly kind: 'namespace'; readonly name: string }
-  | {
-      readonly kind: 'owner'
-      readonly apiVersion: string
-      readonly ownerKind: string
-      readonly namespace: string
-      readonly name: string
-    }
 
 export const allowed = (reason: string, warnings: readonly string[] = []): Allowed => ({
   kind: 'allowed',
@@ -69,5 +53,3 @@ export const forbiddenRequest = (errors: readonly FieldError[], warnings: readon
   errors,
   warnings,
 })
-
-export const needs = (lookups: readonly Lookup[]): Needs => ({ kind: 'needs', lookups })

@@ -5,7 +5,8 @@ import { kindKey, ownerKindKey, watchedOwners } from '../kube/vocabulary/framewo
 import type { Log } from '../kube/vocabulary/log.ts'
 import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
 import type { KubeObject, OwnerReference } from '../kube/vocabulary/objects.ts'
-import type { Found, OwnerFacts } from '../webhooks/world.ts'
+import type { Known } from '../server/asking-world.ts'
+import type { OwnerFacts } from '../webhooks/world.ts'
 import { queueIn } from '../workload/pod-facts.ts'
 import { OptionalInformer } from './optional-informer.ts'
 
@@ -43,9 +44,9 @@ export class OwnerCache {
     await Promise.all([...this.#informers.values()].map(informer => informer.stop()))
   }
 
-  find(namespace: string, reference: OwnerReference): Found<OwnerFacts> {
+  find(namespace: string, reference: OwnerReference): Known<OwnerFacts> {
     const owner = this.#informers.get(ownerKindKey(reference))?.get(namespace, reference.name)
-    return owner === undefined ? 'unknown' : { found: ownerFacts(owner) }
+    return owner === undefined ? 'unknown' : ownerFacts(owner)
   }
 }
 

@@ -10,13 +10,13 @@ import { systemClock } from '../kube/vocabulary/clock.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
 import { LOCAL_QUEUES, MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOKS } from '../kube/vocabulary/resources.ts'
+import type { CachedWorld } from '../server/asking-world.ts'
+import type { LookUp } from '../server/inquiry.ts'
 import type { Metrics } from '../server/metrics.ts'
-import type { LookUp } from '../server/reviewer.ts'
 import { SERVING_NAMES, type ServingPair } from '../tls/authority.ts'
 import { CaBundleWriter } from '../tls/ca-bundle-writer.ts'
 import { ensureSecret } from '../tls/secret.ts'
 import { type SecureServer, startRenewal, TlsStore } from '../tls/store.ts'
-import type { World } from '../webhooks/world.ts'
 import { whoAmI } from './connect.ts'
 import { assembleController, type Controller } from './controller.ts'
 import type { CoverageFacts } from './coverage.ts'
@@ -41,7 +41,7 @@ export interface ClusterDeps {
  * and the reconciler. All replicas serve and keep their caches warm; the one that holds the Lease reconciles.
  */
 export class ClusterServices {
-  readonly world: World
+  readonly world: CachedWorld
   readonly lookUp: LookUp
   readonly pair: ServingPair
   readonly #api: KubeApi & { close(): Promise<void> }
@@ -108,9 +108,9 @@ export class ClusterServices {
       owners: this.#owners,
       defaultQueues: this.#defaultQueues,
     })
-    this.lookUp = (lookups, world, signal) => {
+    this.lookUp = (lookups, signal) => {
       metrics.webhookLookups.inc(lookups.length)
-      return lookUp(api, lookups, world, signal)
+      return lookUp(api, lookups, signal)
     }
     const { name, holds } = engine
     log.info({ self, server: deps.credentials.server.origin, engine: name, holds }, 'connected to the cluster')

@@ -34,7 +34,7 @@ export class ClusterState {
       ...offline,
       namespaceLabels: name => {
         const labels = this.#namespaces.get(name)
-        return labels === undefined ? offline.namespaceLabels(name) : { found: labels }
+        return labels === undefined ? offline.namespaceLabels(name) : labels
       },
       owner: (namespace, reference) => {
         const { group, kind } = kindOf(reference.apiVersion, reference.kind)
@@ -43,7 +43,7 @@ export class ClusterState {
           this.#owners.get(ownerKey(group, kind, ANY_NAMESPACE, reference.name))
         if (facts === undefined) return 'absent'
         // State that was written by hand seldom has uids; then the name decides.
-        return { found: facts.uid === '' ? { ...facts, uid: reference.uid } : facts }
+        return facts.uid === '' ? { ...facts, uid: reference.uid } : facts
       },
       hasDefaultQueue: namespace => this.#defaultQueues.has(namespace) || this.#defaultQueues.has(ANY_NAMESPACE),
     }

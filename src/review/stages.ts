@@ -1,7 +1,7 @@
 import { type AnsweredReview, answer } from '../admission/answer.ts'
 import { applyPatch, type PatchOperation } from '../admission/patch.ts'
 import type { AdmissionRequest } from '../admission/review.ts'
-import type { Allowed, Denied } from '../admission/verdict.ts'
+import type { Verdict } from '../admission/verdict.ts'
 import type { FieldError } from '../validation/field-error.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { World } from '../webhooks/world.ts'
@@ -29,9 +29,8 @@ export function respond(
   webhook: Webhook,
   request: AdmissionRequest,
   world: World,
-): { readonly verdict: Allowed | Denied; readonly answered: AnsweredReview } {
+): { readonly verdict: Verdict; readonly answered: AnsweredReview } {
   const verdict = webhook.review(request, world)
-  if (verdict.kind === 'needs') throw new Error('the review needs objects that only a cluster could give')
   return { verdict, answered: answer(request, verdict, webhook.mutating) }
 }
 

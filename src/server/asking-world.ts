@@ -1,49 +1,91 @@
 import type { Configuration } from '../config/configuration.ts'
+import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 import type { Found, OwnerFacts, World } from '../webhooks/world.ts'
-import type { Fact, Question } from './thread-messages.ts'
+
+/** A cache can't always tell "it does not exist" from "I have not seen it". */
+export type Known<T> = T | 'unknown'
+
+/** What the server can answer at once. A world that knows everything is one of these, too. */
+export interface CachedWorld {
+  readonly config: Configuration
+  readonly self: string
+  namespaceLabels(namespace: string): Known<Found<StringMap>>
+  owner(namespace: string, reference: OwnerReference): Known<Found<OwnerFacts>>
+  hasDefaultQueue(namespace: string): boolean
+}
+
+/** What a review asked and nobody could answer. Data, since the one who asks may be in another thread. */
+export type Question = Lookup | { readonly kind: 'hasDefaultQueue'; readonly namespace: string }
+
+/** What a cache may not have seen yet. Of queues it has seen all before it answers. */
+export type Lookup =
+  | { readonly kind: 'namespaceLabels'; readonly namespace: string }
+  | { readonly kind: 'owner'; readonly namespace: string; readonly reference: OwnerReference }
+
+export interface Fact {
+  readonly question: Question
+  readonly answer: Found<StringMap> | Found<OwnerFacts> | boolean
+}
+
+/** The two that every world has; the review thread, where no caches are, begins with nothing else. */
+type Beginning = Pick<CachedWorld, 'config' | 'self'> & Partial<CachedWorld>
 
 /**
- * A world that knows only what it has been told, and notes what else it was asked. A verdict that was reached while
- * questions were open is worth nothing: `open` tells them, `learn` takes the answers, and the review is run again.
+ * A world that notes what it was asked and could not answer. The rules get an answer all the same, as if there were no
+ * such thing, and know nothing of it: a verdict that was reached while questions were open is worth nothing. `open`
+ * tells them, `learn` takes the answers, and the review is run again.
  */
 export class AskingWorld implements World {
   readonly config: Configuration
   readonly self: string
-  readonly #facts = new Map<string, unknown>()
-  readonly #open = new Map<string, Question>()
+  readonly #known: Beginning
+  #facts: Map<string, Fact['answer']> | undefined
+  #open: Map<string, Question> | undefined
 
-  constructor(config: Configuration, self: string) {
-    this.config = config
-    this.self = self
+  constructor(known: Beginning) {
+    this.config = known.config
+    this.self = known.self
+    this.#known = known
   }
 
   get open(): readonly Question[] {
-    return [...this.#open.values()]
+    return this.#open === undefined ? NOTHING : [...this.#open.values()]
   }
 
   learn(facts: readonly Fact[]): void {
+    this.#facts ??= new Map()
     for (const { question, answer } of facts) this.#facts.set(keyOf(question), answer)
-    this.#open.clear()
+    this.#open = undefined
   }
 
-  namespaceLabels(namespace: string): Found<Readonly<Record<string, string>>> {
-    return this.#ask({ kind: 'namespaceLabels', namespace }, 'unknown')
+  namespaceLabels(namespace: string): Found<StringMap> {
+    const labels = this.#known.namespaceLabels?.(namespace) ?? 'unknown'
+    return labels === 'unknown' ? this.#ask({ kind: 'namespaceLabels', namespace }, 'absent') : labels
   }
 
-  owner(namespace: string, { apiVersion, kind, name, uid }: Parameters<World['owner']>[1]): Found<OwnerFacts> {
-    return this.#ask({ kind: 'owner', namespace, reference: { apiVersion, kind, name, uid } }, 'unknown')
+  owner(namespace: string, reference: OwnerReference): Found<OwnerFacts> {
+    const owner = this.#known.owner?.(namespace, reference) ?? 'unknown'
+    if (owner !== 'unknown') return owner
+    const { apiVersion, kind, name, uid } = reference
+    return this.#ask({ kind: 'owner', namespace, reference: { apiVersion, kind, name, uid } }, 'absent')
   }
 
   hasDefaultQueue(namespace: string): boolean {
-    return this.#ask({ kind: 'hasDefaultQueue', namespace }, false)
+    const has = this.#known.hasDefaultQueue?.(namespace)
+    return has ?? this.#ask({ kind: 'hasDefaultQueue', namespace }, false)
   }
 
-  #ask<T>(question: Question, meanwhile: T): T {
+  #ask<T extends Fact['answer']>(question: Question, meanwhile: T): T {
     const key = keyOf(question)
-    if (this.#facts.has(key)) return this.#facts.get(key) as T
+    // The key holds the kind of the question, and with it the type of the answer.
+    const answer = this.#facts?.get(key) as T | undefined
+    if (answer !== undefined) return answer
+    this.#open ??= new Map()
     this.#open.set(key, question)
     return meanwhile
   }
 }
+
+const NOTHING: readonly Question[] = []
 
 const keyOf = (question: Question): string => JSON.stringify(question)

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { AdmissionRequest, Operation } from '../admission/review.ts'
-import type { Allowed, Denied } from '../admission/verdict.ts'
+import type { Verdict } from '../admission/verdict.ts'
 import { quoted } from '../kube/vocabulary/json-text.ts'
 import { lineWriter } from './logging.ts'
 import type { VerdictLabel } from './metrics.ts'
@@ -39,7 +39,7 @@ export function subject(request: AdmissionRequest): Subject {
   }
 }
 
-export function decisionRecord(request: AdmissionRequest, verdict: Allowed | Denied): DecisionRecord {
+export function decisionRecord(request: AdmissionRequest, verdict: Verdict): DecisionRecord {
   return {
     ...subject(request),
     verdict: verdictLabel(verdict),
@@ -58,7 +58,7 @@ function nameOf(request: AdmissionRequest): unknown {
   return metadata?.name ?? metadata?.generateName
 }
 
-function verdictLabel(verdict: Allowed | Denied): VerdictLabel {
+function verdictLabel(verdict: Verdict): VerdictLabel {
   if (verdict.kind === 'denied') return 'denied'
   return verdict.patch.length > 0 ? 'patched' : 'allowed'
 }

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
-import type { Lookup } from '../admission/verdict.ts'
+import type { Configuration } from '../config/configuration.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
-import type { World } from '../webhooks/world.ts'
 import { type BudgetExceeded, within } from './budget.ts'
-import { answerFrom, type FromThread, type Question, type ThreadOutcome, type ToThread } from './thread-messages.ts'
+import { type Inquiry, untilAnswered } from './inquiry.ts'
+import type { FromThread, ThreadReply, ToThread } from './thread-messages.ts'
 
 /** Each of them may be 7 MiB. Whoever comes after them is told to try again. */
 const MAX_WAITING = 8
@@ -18,10 +18,11 @@ const IDLE_MS = 5_000
 export interface LargeReview {
   readonly webhook: string
   readonly body: Buffer
-  readonly world: World
+  readonly config: Configuration
+  readonly self: string
+  readonly inquire: Inquiry
   readonly until: number
   readonly late: BudgetExceeded
-  readonly lookUp: (lookups: readonly Lookup[], world: World) => Promise<World>
 }
 
 interface Exchange {
@@ -47,7 +48,7 @@ export class ReviewThread {
   }
 
   /** Takes the body over: its memory belongs to the thread afterwards. */
-  async review(review: LargeReview): Promise<ThreadOutcome> {
+  async review(review: LargeReview): Promise<ThreadReply> {
     if (this.#waiting >= MAX_WAITING) {
       throw new Error(`${MAX_WAITING} other large reviews are waiting already`)
     }
@@ -73,18 +74,9 @@ export class ReviewThread {
     await this.#stop(new Error('the server is closing'))
   }
 
-  async #decide({ webhook, body, world: first, lookUp }: LargeReview): Promise<ThreadOutcome> {
-    const asked: Question[] = []
-    let world = first
-    let reply = await this.#send({ kind: 'review', webhook, body: owned(body), config: world.config, self: world.self })
-    while (reply.kind === 'asks' || reply.kind === 'needs') {
-      if (reply.kind === 'asks') asked.push(...reply.questions)
-      else world = await lookUp(reply.lookups, world)
-      // After a look-up the world may answer an old question anew.
-      const questions = reply.kind === 'asks' ? reply.questions : asked
-      reply = await this.#send({ kind: 'facts', facts: questions.map(question => answerFrom(world, question)) })
-    }
-    return reply
+  async #decide({ webhook, body, config, self, inquire }: LargeReview): Promise<ThreadReply> {
+    const first = await this.#send({ kind: 'review', webhook, body: owned(body), config, self })
+    return await untilAnswered(first, inquire, facts => this.#send({ kind: 'facts', facts }))
   }
 
   #send(message: ToThread): Promise<FromThread> {

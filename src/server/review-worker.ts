@@ -33,25 +33,23 @@ function serveReviews(port: MessagePort): void {
     const { buffer, byteOffset, length } = message.body
     const decoded = decode(Buffer.from(buffer, byteOffset, length))
     if ('error' in decoded) return { kind: 'unreadable', ...decoded.error }
-    current = { webhook, request: decoded.ok.request, world: new AskingWorld(message.config, message.self) }
+    const { config, self } = message
+    current = { webhook, request: decoded.ok.request, world: new AskingWorld({ config, self }) }
     return attempt(current)
   }
 
   port.on('message', (message: ToThread) => {
     const reply = handle(message)
     // A large object that nobody needs any more must not stay until the next one comes.
-    if (reply.kind !== 'asks' && reply.kind !== 'needs') current = undefined
+    if (reply.kind !== 'asks') current = undefined
     port.postMessage(reply)
   })
 }
 
 function attempt({ webhook, request, world }: Case): FromThread {
-  let reply: FromThread
   try {
-    reply = answerReview(webhook, request, world)
+    return answerReview(webhook, request, world)
   } catch (error) {
-    reply = { kind: 'failed', uid: request.uid, about: subject(request), error }
+    return { kind: 'failed', uid: request.uid, about: subject(request), error }
   }
-  const questions = world.open
-  return questions.length > 0 ? { kind: 'asks', questions } : reply
 }

@@ -2,22 +2,19 @@ import type { Logger } from 'pino'
 import { refusal } from '../admission/answer.ts'
 import { createReviewDecoder } from '../admission/protocol.ts'
 import type { Operation } from '../admission/review.ts'
-import type { Lookup, Needs } from '../admission/verdict.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
-import type { World } from '../webhooks/world.ts'
-import { answerReview, type Decision } from './answer-review.ts'
-import { BudgetExceeded, within } from './budget.ts'
+import { answerReview, type WrittenAnswer } from './answer-review.ts'
+import { AskingWorld, type CachedWorld } from './asking-world.ts'
+import { BudgetExceeded } from './budget.ts'
 import { capped, createDecisionLog, rounded, type Subject, subject } from './decision-log.ts'
+import { createInquiry, type Inquiry, type LookUp, untilAnswered } from './inquiry.ts'
 import { type Metrics, type WebhookRecorder, webhookRecorder } from './metrics.ts'
 import { PREFIX, peekReview } from './oversized.ts'
 import type { ReviewThread } from './review-thread.ts'
 
-/** Fetches what a review could not find in the caches, and returns a world that knows it. */
-export type LookUp = (lookups: readonly Lookup[], world: World, signal: AbortSignal) => Promise<World>
-
 export interface ReviewerDeps {
-  readonly world: () => World
+  readonly world: () => CachedWorld
   readonly lookup?: LookUp
   readonly log: Logger
   readonly metrics: Metrics
@@ -42,9 +39,6 @@ export interface Reviewer {
   /** Counts and logs a body that is no review. */
   unreadable(status: number, reason: string): Answer
 }
-
-/** An owner chain has to be fetched link by link; ten links is where Kueue's own walk stops. */
-const MAX_ROUNDS = 12
 
 export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: ReviewThread): Reviewer {
   const { log, clock } = deps
@@ -77,7 +71,7 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: Rev
     return { status: 200, text: JSON.stringify(refusal(uid, 500, 'InternalError', message)) }
   }
 
-  const answered = ({ text, record }: Decision, started: number, budget: number): Answer => {
+  const answered = ({ text, record }: WrittenAnswer, started: number, budget: number): Answer => {
     const elapsed = clock.monotonic() - started
     if (elapsed > budget) throw new BudgetExceeded(budget)
     recorder.decided(record.operation, record.verdict, elapsed / 1000)
@@ -85,20 +79,25 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: Rev
     return { status: 200, text }
   }
 
+  const inquiry = (world: CachedWorld, started: number, budget: number): Inquiry =>
+    createInquiry({ world, lookup: deps.lookup, clock, until: started + budget, budget })
+
   const reviewLarge = async (body: Buffer, started: number, budget: number): Promise<Answer> => {
     const prefix = Buffer.from(body.subarray(0, PREFIX))
     try {
-      const outcome = await thread.review({
+      const world = deps.world()
+      const reply = await thread.review({
         webhook: webhook.name,
         body,
-        world: deps.world(),
+        config: world.config,
+        self: world.self,
+        inquire: inquiry(world, started, budget),
         until: started + budget,
         late: new BudgetExceeded(budget),
-        lookUp: boundedLookUp(deps, started, budget),
       })
-      if (outcome.kind === 'unreadable') return unreadable(outcome.status, outcome.reason)
-      if (outcome.kind === 'failed') return failed(outcome.uid, outcome.about, outcome.error, started)
-      return answered(outcome, started, budget)
+      if (reply.kind === 'unreadable') return unreadable(reply.status, reply.reason)
+      if (reply.kind === 'failed') return failed(reply.uid, reply.about, reply.error, started)
+      return answered(reply, started, budget)
     } catch (error) {
       const { uid, operation, namespace, name } = peekReview(prefix) ?? {}
       const about = { operation: operation as Operation, namespace: capped(namespace), name: capped(name) }
@@ -117,12 +116,15 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: Rev
       if ('error' in decoded) return unreadable(decoded.error.status, decoded.error.reason)
       const { request } = decoded.ok
       try {
-        const world = deps.world()
-        const decision = answerReview(webhook, request, world)
-        if (decision.kind === 'decided') return answered(decision, started, budget)
-        const again = (known: World) => answerReview(webhook, request, known)
-        return lookedUp(world, decision, boundedLookUp(deps, started, budget), again)
-          .then(later => answered(later, started, budget))
+        const known = deps.world()
+        const world = new AskingWorld(known)
+        const first = answerReview(webhook, request, world)
+        if (first.kind === 'answered') return answered(first, started, budget)
+        return untilAnswered(first, inquiry(known, started, budget), facts => {
+          world.learn(facts)
+          return answerReview(webhook, request, world)
+        })
+          .then(reply => answered(reply, started, budget))
           .catch(error => failed(request.uid, subject(request), error, started))
       } catch (error) {
         return failed(request.uid, subject(request), error, started)
@@ -143,34 +145,6 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: Rev
 
 export function refused(status: number, reason: string): Answer {
   return { status, text: JSON.stringify({ error: reason }) }
-}
-
-/** What no cache holds, round after round, as long as there is time. */
-function boundedLookUp({ lookup, clock }: ReviewerDeps, started: number, budget: number) {
-  const late = new BudgetExceeded(budget)
-  let rounds = 0
-  return async (lookups: readonly Lookup[], world: World): Promise<World> => {
-    if (lookup === undefined) throw new Error('the review needs objects from the cluster, and there is no cluster')
-    if (rounds++ === MAX_ROUNDS) {
-      throw new Error(`the review still needs objects after ${MAX_ROUNDS} rounds of looking them up`)
-    }
-    return await within(clock, started + budget - clock.monotonic(), late, signal => lookup(lookups, world, signal))
-  }
-}
-
-async function lookedUp(
-  known: World,
-  first: Needs,
-  lookUp: (lookups: readonly Lookup[], world: World) => Promise<World>,
-  again: (world: World) => Decision | Needs,
-): Promise<Decision> {
-  let world = known
-  let decision: Decision | Needs = first
-  while (decision.kind === 'needs') {
-    world = await lookUp(decision.lookups, world)
-    decision = again(world)
-  }
-  return decision
 }
 
 function cappedAll(texts: Readonly<Record<string, unknown>>): Record<string, string | undefined> {

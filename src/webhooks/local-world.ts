@@ -7,7 +7,7 @@ export function localWorld(config: Configuration): World {
   return {
     config,
     self: OFFLINE_IDENTITY,
-    namespaceLabels: name => ({ found: { [NAMESPACE_NAME_LABEL]: name } }),
+    namespaceLabels: name => ({ [NAMESPACE_NAME_LABEL]: name }),
     owner: () => 'absent',
     hasDefaultQueue: () => false,
   }

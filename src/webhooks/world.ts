@@ -1,8 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 
-/** Not every cache can tell "it is not there" from "I have not seen it". */
-export type Found<T> = { readonly found: T } | 'absent' | 'unknown'
+export type Found<T> = T | 'absent'
 
 /** What the owner walk reads of an object: PartialObjectMetadata has all of it. */
 export interface OwnerFacts {
@@ -13,7 +12,8 @@ export interface OwnerFacts {
 
 /**
  * Everything a review may know besides the request. The server answers from watch caches,
- * `muster review` from files, tests from literals; a review function cannot tell the difference.
+ * `muster review` from files, tests from literals; a review function cannot tell the difference. It asks and gets an
+ * answer: what a cache has not seen yet is somebody else's business (`server/asking-world.ts`).
  */
 export interface World {
   readonly config: Configuration

@@ -2,10 +2,16 @@ import { once } from 'node:events'
 import { Agent } from 'node:https'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { allowed, needs } from '../../src/admission/verdict.ts'
+import { allowed } from '../../src/admission/verdict.ts'
+import type { LookUp } from '../../src/server/inquiry.ts'
 import type { Webhook } from '../../src/webhooks/webhook.ts'
-import type { World } from '../../src/webhooks/world.ts'
-import { emptyWorld, type HttpAnswer, type RunningServer, startServer } from '../support/admission-server.ts'
+import {
+  findNamespaces,
+  type HttpAnswer,
+  type RunningServer,
+  startServer,
+  unseenWorld,
+} from '../support/admission-server.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { podReview } from '../support/reviews.ts'
 
@@ -97,20 +103,21 @@ describe('a drain under load', () => {
 })
 
 describe('the end of a drain', () => {
+  const asking: Webhook = {
+    ...webhook,
+    review: (_request, world) => allowed(world.namespaceLabels('a') === 'absent' ? 'Unseen' : 'Ignored'),
+  }
+
   it('waits for the review that is in flight', async () => {
     const clock = new ManualClock()
     const asked = Promise.withResolvers<void>()
-    const found = Promise.withResolvers<World>()
-    const slow: Webhook = {
-      ...webhook,
-      review: (_request, world) =>
-        world.self === 'known' ? allowed('Ignored') : needs([{ kind: 'namespace', name: 'a' }]),
-    }
-    const lookup = () => {
+    const found = Promise.withResolvers<void>()
+    const lookup: LookUp = async (lookups, signal) => {
       asked.resolve()
-      return found.promise
+      await found.promise
+      return findNamespaces(lookups, signal)
     }
-    running = await startServer([slow], { clock, lookup })
+    running = await startServer([asking], { world: () => unseenWorld, clock, lookup })
     const answer = running.post('/mutate/pods', BODY)
     await asked.promise
     let over = false
@@ -120,7 +127,7 @@ describe('the end of a drain', () => {
     await clock.advance(1_000)
     await refused(running.port)
     expect(over).toBe(false)
-    found.resolve({ ...emptyWorld, self: 'known' })
+    found.resolve()
     expect(JSON.parse((await answer).text).response.allowed).toBe(true)
     await drained
   })
@@ -132,7 +139,7 @@ describe('the end of a drain', () => {
       asked.resolve()
       return new Promise<never>(() => {})
     }
-    running = await startServer([{ ...webhook, review: () => needs([]) }], { clock, lookup })
+    running = await startServer([asking], { world: () => unseenWorld, clock, lookup })
     const answer = running.post('/mutate/pods?timeout=30s', BODY).catch((error: Error) => error)
     await asked.promise
     const drained = running.server.drain({ drainMs: 1_000, finishMs: 2_000 })

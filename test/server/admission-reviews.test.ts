@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { applyPatch } from '../../src/admission/patch.ts'
 import type { AdmissionRequest } from '../../src/admission/review.ts'
-import { allowed, forbiddenRequest, needs, patched } from '../../src/admission/verdict.ts'
+import { allowed, forbiddenRequest, patched } from '../../src/admission/verdict.ts'
 import { forbidden } from '../../src/validation/field-error.ts'
 import type { Webhook } from '../../src/webhooks/webhook.ts'
-import { emptyWorld, type RunningServer, startServer } from '../support/admission-server.ts'
+import { findNamespaces, type RunningServer, startServer, unseenWorld } from '../support/admission-server.ts'
 import { pod, podReview } from '../support/reviews.ts'
 
 const GATE = { op: 'add', path: '/spec/schedulingGates', value: [{ name: 'kueue.x-k8s.io/admission' }] } as const
@@ -22,6 +22,9 @@ const validate = (review: Webhook['review']): Webhook => ({
   rules: [],
   review,
 })
+const asking = mutate((_request, world) =>
+  world.namespaceLabels('team-a') === 'absent' ? patched('Gated', [GATE]) : allowed('Ignored'),
+)
 const gateAll = mutate(request => (request.operation === 'CREATE' ? patched('Gated', [GATE]) : allowed('NotCreated')))
 
 let running: RunningServer
@@ -118,9 +121,9 @@ describe('a failure of Muster', () => {
   it.each([
     ['a patch that does not apply', mutate(() => patched('Gated', [{ ...GATE, path: '/nowhere/at/all' }]))],
     ['a patch from a validating webhook', { ...gateAll, mutating: false }],
-    ['a lookup without a cluster', mutate(() => needs([{ kind: 'namespace', name: 'team-a' }]))],
+    ['a verdict that was reached without what it asked for', asking],
   ])('is never sent as it is: %s', async (_what, webhook) => {
-    running = await startServer([webhook])
+    running = await startServer([webhook], { world: () => unseenWorld })
     const response = await running.review('/mutate/pods', podReview())
     expect(response).toMatchObject({ allowed: false, status: { code: 500 } })
     expect(response).not.toHaveProperty('patch')
@@ -129,8 +132,9 @@ describe('a failure of Muster', () => {
 
   it('is answered before the API server gives up when a lookup takes too long, and the lookup is told', async () => {
     let told: unknown
-    running = await startServer([mutate(() => needs([{ kind: 'namespace', name: 'team-a' }]))], {
-      lookup: (_lookups, _world, signal) =>
+    running = await startServer([asking], {
+      world: () => unseenWorld,
+      lookup: (_lookups, signal) =>
         new Promise(() => {
           signal.addEventListener('abort', () => {
             told = signal.reason
@@ -182,13 +186,14 @@ describe('a review that needs more than the caches hold', () => {
   it('is decided again with what was looked up, link by link', async () => {
     const asked: string[] = []
     const chain = mutate((_request, world) => {
-      if (world.self === 'third') return patched('Gated', [GATE])
-      return needs([{ kind: 'namespace', name: world.self === 'second' ? 'b' : 'a' }])
+      const links = ['a', 'b'].every(name => world.namespaceLabels(name) !== 'absent')
+      return links ? patched('Gated', [GATE]) : allowed('Ignored')
     })
     running = await startServer([chain], {
-      lookup: async (lookups, world) => {
-        asked.push(...lookups.map(lookup => lookup.name))
-        return { ...world, self: world.self === emptyWorld.self ? 'second' : 'third' }
+      world: () => unseenWorld,
+      lookup: (lookups, signal) => {
+        asked.push(...lookups.map(lookup => lookup.namespace))
+        return findNamespaces(lookups, signal)
       },
     })
     expect(await running.review('/mutate/pods', podReview())).toHaveProperty('patch')
@@ -198,11 +203,12 @@ describe('a review that needs more than the caches hold', () => {
 
   it('fails when looking up never ends or fails', async () => {
     let calls = 0
-    running = await startServer([mutate(() => needs([{ kind: 'namespace', name: 'a' }]))], {
-      lookup: async (_lookups, world) => {
+    running = await startServer([asking], {
+      world: () => unseenWorld,
+      lookup: async () => {
         calls++
         if (calls > 50) throw new Error('the API server is away')
-        return world
+        return []
       },
     })
     expect(await running.review('/mutate/pods', podReview())).toMatchObject({ allowed: false })
@@ -231,20 +237,19 @@ describe('metrics and logs', () => {
 
   it('show what is in flight', async () => {
     const asked = Promise.withResolvers<void>()
-    const found = Promise.withResolvers<typeof emptyWorld>()
-    const webhook = mutate((_request, world) =>
-      world.self === 'known' ? allowed('Ignored') : needs([{ kind: 'namespace', name: 'a' }]),
-    )
-    running = await startServer([webhook], {
-      lookup: () => {
+    const found = Promise.withResolvers<void>()
+    running = await startServer([asking], {
+      world: () => unseenWorld,
+      lookup: async (lookups, signal) => {
         asked.resolve()
-        return found.promise
+        await found.promise
+        return findNamespaces(lookups, signal)
       },
     })
     const answer = running.review('/mutate/pods', podReview())
     await asked.promise
     expect(await running.metric('muster_webhook_requests_in_flight{webhook="pods"}')).toBe(1)
-    found.resolve({ ...emptyWorld, self: 'known' })
+    found.resolve()
     await answer
     expect(await running.metric('muster_webhook_requests_in_flight{webhook="pods"}')).toBe(0)
   })

@@ -5,6 +5,7 @@ import { createReviewDecoder } from '../../src/admission/protocol.ts'
 import type { AdmissionReview } from '../../src/admission/review.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import { answerReview } from '../../src/server/answer-review.ts'
+import { AskingWorld } from '../../src/server/asking-world.ts'
 import { POD_WEBHOOKS } from '../../src/webhooks/pods/pods.ts'
 import type { Webhook } from '../../src/webhooks/webhook.ts'
 import type { World } from '../../src/webhooks/world.ts'
@@ -16,16 +17,16 @@ import { pod, podReview } from '../support/reviews.ts'
 const MIB = 1024 * 1024
 const MOST_BLOCKED_MS = 50
 
-const world: World = { ...emptyWorld, namespaceLabels: name => ({ found: { 'kubernetes.io/metadata.name': name } }) }
+const world: World = { ...emptyWorld, namespaceLabels: name => ({ 'kubernetes.io/metadata.name': name }) }
 const [mutate, validate] = POD_WEBHOOKS as readonly [Webhook, Webhook]
 
 /** What the server answers when it decides in its own thread. */
 function answerHere(webhook: Webhook, body: Buffer, known: World = world): string {
   const decoded = createReviewDecoder()(body)
   if ('error' in decoded) return JSON.stringify({ error: decoded.error.reason })
-  const decision = answerReview(webhook, decoded.ok.request, known)
-  if (decision.kind === 'needs') throw new Error('the world of this test lacks something')
-  return decision.text
+  const reply = answerReview(webhook, decoded.ok.request, new AskingWorld(known))
+  if (reply.kind === 'asks') throw new Error('the world of this test lacks something')
+  return reply.text
 }
 
 /** A review with an annotation that makes it large. */
@@ -138,7 +139,7 @@ describe('a large review', () => {
       self: emptyWorld.self,
       namespaceLabels: name => {
         asked.push(`namespace ${name}`)
-        return { found: { 'kubernetes.io/metadata.name': name } }
+        return { 'kubernetes.io/metadata.name': name }
       },
       hasDefaultQueue: name => {
         asked.push(`queue ${name}`)
@@ -147,7 +148,7 @@ describe('a large review', () => {
       owner: (_namespace, { name }) => {
         asked.push(`owner ${name}`)
         const above = { ...reference('JobSet', 'set'), apiVersion: 'jobset.x-k8s.io/v1alpha2' }
-        return { found: { uid: name, labels: {}, ownerReferences: name === 'job' ? [above] : [] } }
+        return { uid: name, labels: {}, ownerReferences: name === 'job' ? [above] : [] }
       },
     }
     running = await startServer(POD_WEBHOOKS, { world: () => known })
@@ -167,9 +168,9 @@ describe('a large review', () => {
   it('is decided with what had to be looked up', async () => {
     running = await startServer(POD_WEBHOOKS, {
       world: () => ({ ...world, namespaceLabels: () => 'unknown' }),
-      lookup: async (lookups, before) => {
-        expect(lookups).toEqual([{ kind: 'namespace', name: 'team-a' }])
-        return { ...before, namespaceLabels: world.namespaceLabels }
+      lookup: async lookups => {
+        expect(lookups).toEqual([{ kind: 'namespaceLabels', namespace: 'team-a' }])
+        return lookups.map(question => ({ question, answer: world.namespaceLabels(question.namespace) }))
       },
     })
     const body = large()

@@ -7,6 +7,8 @@ import type { AdmissionResponse, AdmissionReview } from '../../src/admission/rev
 import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import { systemClock } from '../../src/kube/vocabulary/clock.ts'
 import type { AdmissionOptions } from '../../src/server/admission-app.ts'
+import type { CachedWorld } from '../../src/server/asking-world.ts'
+import type { LookUp } from '../../src/server/inquiry.ts'
 import { createMetrics, type Metrics } from '../../src/server/metrics.ts'
 import { buildServer, type MusterServer, type ServerDeps } from '../../src/server/server.ts'
 import type { ServingPair } from '../../src/tls/authority.ts'
@@ -50,6 +52,12 @@ export const emptyWorld: World = {
   owner: () => 'absent',
   hasDefaultQueue: () => false,
 }
+
+/** Caches that have seen nothing yet. */
+export const unseenWorld: CachedWorld = { ...emptyWorld, namespaceLabels: () => 'unknown', owner: () => 'unknown' }
+
+/** Every namespace exists, without labels. */
+export const findNamespaces: LookUp = async lookups => lookups.map(question => ({ question, answer: {} }))
 
 /** A real server on loopback: TLS, sockets, registry and logger are the ones of production. */
 export async function startServer(

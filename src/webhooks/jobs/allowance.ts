@@ -1,5 +1,4 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
-import { type Needs, needs } from '../../admission/verdict.ts'
 import { NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
 import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
 import type { Allowance } from '../../validation/jobs/job-allow.ts'
@@ -7,13 +6,12 @@ import { namespaceOf } from '../namespace.ts'
 import type { World } from '../world.ts'
 
 /** The first entry whose selector matches the namespace replaces the general list; nothing is merged. */
-export function allowanceFor(request: AdmissionRequest, world: World): Allowance | Needs {
+export function allowanceFor(request: AdmissionRequest, world: World): Allowance {
   const namespace = namespaceOf(request)
   const { allow, namespaces } = world.config.jobs.scheduling
   if (namespaces.length > 0) {
     const found = world.namespaceLabels(namespace)
-    if (found === 'unknown') return needs([{ kind: 'namespace', name: namespace }])
-    const labels = found === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : found.found
+    const labels = found === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : found
     const index = namespaces.findIndex(({ selector }) => matchesSelector(selector, labels))
     const entry = namespaces[index]
     if (entry !== undefined) return { allow: entry.allow, from: `jobs.scheduling.namespaces[${index}].allow` }

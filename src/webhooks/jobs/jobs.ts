@@ -84,7 +84,6 @@ function reviewJob(request: AdmissionRequest, kind: 'Job' | 'CronJob', world: Wo
   // Policy judges what is new: a list that has become shorter does not break what is running.
   const isNew = blocksChanged(before, after)
   const allowance = isNew && hasBlock(after) && !rootIsJudged(after) ? allowanceFor(request, world) : undefined
-  if (allowance !== undefined && 'kind' in allowance) return allowance
   const upstream = [...after.numberErrors, ...upstreamErrors(before, after, kind === 'CronJob')]
   const written = isNew ? [...upstream, ...writingErrors(after)] : upstream
   const errors = allowance === undefined ? written : withPolicyErrors(upstream, after, allowance)

@@ -18,7 +18,7 @@ import { podScope } from './scope.ts'
 /** KEP-976: a pod that is subject to queueing waits behind our gate until its workload is admitted. */
 export function gatePod(pod: Pod, namespace: string, world: World): Verdict {
   const scope = podScope(pod, namespace, world)
-  if (scope.kind === 'denied' || scope.kind === 'needs') return scope
+  if (scope.kind === 'denied') return scope
   if (scope.kind === 'ignored') return allowed(scope.reason)
   if (pod.spec.nodeName) return cannotBeGated(pod, scope.defaultQueue)
 

@@ -1,4 +1,3 @@
-import { type Needs, needs } from '../../admission/verdict.ts'
 import { frameworkOf, isPassThrough } from '../../kube/vocabulary/frameworks.ts'
 import { controllerOf, type OwnerReference, type Pod } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, invalid } from '../../validation/field-error.ts'
@@ -11,7 +10,6 @@ export type Ancestry =
   | { readonly kind: 'queued'; readonly owner: OwnerReference }
   | { readonly kind: 'none' }
   | { readonly kind: 'broken'; readonly error: FieldError }
-  | Needs
 
 /** Kueue's bound. Real chains have at most four objects (Pod, Job, JobSet, AppWrapper). */
 const CHAIN_LIMIT = 10
@@ -32,9 +30,8 @@ export function findQueuedAncestor(pod: Pod, namespace: string, world: World): A
     if (framework === undefined && !isPassThrough(reference)) return found
 
     const owner = world.owner(namespace, reference)
-    if (owner === 'unknown') return needs([lookup(reference, namespace)])
     if (owner === 'absent') return broken(pod, ownerNotFound(reference, namespace))
-    const { uid, labels, ownerReferences } = owner.found
+    const { uid, labels, ownerReferences } = owner
     // The reference is to a predecessor of the same name, or forged. Either way this object does not own the pod.
     if (uid !== reference.uid) return found
 
@@ -81,7 +78,3 @@ function cyclic(owner: OwnerReference): string {
 }
 
 const TOO_LONG = `managed owner chain limit reached: the pod has more than ${CHAIN_LIMIT} owners above each other`
-
-function lookup(owner: OwnerReference, namespace: string): Needs['lookups'][number] {
-  return { kind: 'owner', apiVersion: owner.apiVersion, ownerKind: owner.kind, namespace, name: owner.name }
-}

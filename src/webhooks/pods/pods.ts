@@ -87,12 +87,9 @@ function reviewCreation(request: AdmissionRequest, world: World): Verdict {
   if (malformed.length > 0) return invalidObject(malformed)
   const pod = request.object as Pod
   const namespace = namespaceOf(request)
-  const selected = existingNamespaceSelected(namespace, world)
-  if (typeof selected !== 'boolean') return selected
-  if (!selected) return allowed('NamespaceNotSelected')
+  if (!existingNamespaceSelected(namespace, world)) return allowed('NamespaceNotSelected')
 
   const scope = scopeOfNewPod(pod, namespace, world)
-  if (scope.kind === 'needs') return scope
   const group = parseGroup(pod)
   const ours = scope.kind === 'ours'
   const errors = [...createErrors(pod, group), ...(ours ? claimErrors(pod) : [])]
@@ -115,9 +112,7 @@ function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
   const before = request.oldObject as Pod
   const after = request.object as Pod
   const namespace = namespaceOf(request)
-  const selected = existingNamespaceSelected(namespace, world)
-  if (typeof selected !== 'boolean') return selected
-  if (!selected) return allowed('NamespaceNotSelected')
+  if (!existingNamespaceSelected(namespace, world)) return allowed('NamespaceNotSelected')
 
   const group = parseGroup(after)
   const errors = updateErrors(before, after, group, namespace, world)

@@ -1,4 +1,4 @@
-import { type Denied, forbiddenRequest, type Needs, needs } from '../../admission/verdict.ts'
+import { type Denied, forbiddenRequest } from '../../admission/verdict.ts'
 import type { Configuration } from '../../config/configuration.ts'
 import { NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
 import type { Pod, StringMap } from '../../kube/vocabulary/objects.ts'
@@ -13,7 +13,6 @@ export type Scope =
   | { readonly kind: 'ignored'; readonly reason: string }
   | { readonly kind: 'ours'; readonly defaultQueue: boolean }
   | Denied
-  | Needs
 
 const ignored = (reason: string): Scope => ({ kind: 'ignored', reason })
 
@@ -45,28 +44,25 @@ export function podScope(pod: Pod, namespace: string, world: World): Scope {
   if (!matchesSelector(integrations.podOptions.podSelector, pod.metadata.labels ?? {})) return ignored('PodNotSelected')
 
   const ancestry = findQueuedAncestor(pod, namespace, world)
-  if (ancestry.kind === 'needs') return ancestry
   if (ancestry.kind === 'broken') return forbiddenRequest([ancestry.error])
   if (ancestry.kind === 'queued') return ignored('OwnerQueued')
   return { kind: 'ours', defaultQueue }
 }
 
 /** A namespace nobody knows can't be judged: the API server does not create pods in one either. */
-function namespaceSelected(namespace: string, world: World): boolean | Denied | Needs {
+function namespaceSelected(namespace: string, world: World): boolean | Denied {
   const labels = world.namespaceLabels(namespace)
-  if (labels === 'unknown') return needs([{ kind: 'namespace', name: namespace }])
   if (labels === 'absent') {
     const detail = `failed to get namespace: namespace "${namespace}" not found; create it first`
     return forbiddenRequest([invalid('metadata.namespace', namespace, detail)])
   }
-  return isSelected(labels.found, world)
+  return isSelected(labels, world)
 }
 
 /** For objects that exist already: a namespace on its way out must not block the updates that empty it. */
-export function existingNamespaceSelected(namespace: string, world: World): boolean | Needs {
+export function existingNamespaceSelected(namespace: string, world: World): boolean {
   const labels = world.namespaceLabels(namespace)
-  if (labels === 'unknown') return needs([{ kind: 'namespace', name: namespace }])
-  return isSelected(labels === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : labels.found, world)
+  return isSelected(labels === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : labels, world)
 }
 
 function isSelected(labels: StringMap, world: World): boolean {

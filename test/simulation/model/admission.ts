@@ -1,6 +1,6 @@
 import { applyPatch } from '../../../src/admission/patch.ts'
 import type { AdmissionRequest } from '../../../src/admission/review.ts'
-import type { Verdict } from '../../../src/admission/verdict.ts'
+import type { Denied } from '../../../src/admission/verdict.ts'
 import { ApiError } from '../../../src/kube/vocabulary/api.ts'
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { reviewPodMutation, reviewPodValidation } from '../../../src/webhooks/pods/pods.ts'
@@ -40,8 +40,7 @@ function mutate(call: AdmissionCall, world: World, watcher: AdmissionWatcher): S
   return object
 }
 
-function refuse(verdict: Exclude<Verdict, { kind: 'allowed' }>): never {
-  if (verdict.kind === 'needs') throw new ApiError(500, 'InternalError', 'the world of the model has no such object')
+function refuse(verdict: Denied): never {
   const message = `admission webhook denied the request: ${verdict.message}`
   throw new ApiError(verdict.code, verdict.reason, message, causedBy(verdict.errors))
 }

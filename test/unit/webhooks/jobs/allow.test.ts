@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../../../src/admission/verdict.ts'
-import { brief, controller, errorsOf } from '../pods/fixtures.ts'
+import { askingWorld, brief, controller, errorsOf } from '../pods/fixtures.ts'
 import { A, annotated, BASIC, created, gang, jobWorld, updated, ZONE } from './fixtures.ts'
 
 describe('the allow-lists', () => {
@@ -119,7 +119,7 @@ describe('the allow-lists', () => {
     ]
 
     it('replace the general one, the first that matches', () => {
-      const small = jobWorld({ namespaces, namespaceLabels: { found: { tier: 'small' } } })
+      const small = jobWorld({ namespaces, namespaceLabels: { tier: 'small' } })
       const other = jobWorld({ namespaces })
       expect(created({ scheduling: BASIC }, small)).toMatchObject({ kind: 'allowed' })
       expect(created({ scheduling: BASIC }, other)).toMatchObject({ kind: 'denied' })
@@ -130,13 +130,12 @@ describe('the allow-lists', () => {
     })
 
     it('ask for the labels of a namespace that is not known yet, for Jobs with a block only', () => {
-      const world = jobWorld({ namespaces, namespaceLabels: 'unknown' })
-      expect(created({ scheduling: gang() }, world)).toEqual({
-        kind: 'needs',
-        lookups: [{ kind: 'namespace', name: 'team-a' }],
-      })
+      const world = askingWorld(jobWorld({ namespaces }), 'namespaceLabels')
       expect(created({}, world)).toMatchObject({ kind: 'allowed' })
       expect(updated({ scheduling: gang() }, { scheduling: gang() }, world)).toMatchObject({ kind: 'allowed' })
+      expect(world.open).toEqual([])
+      created({ scheduling: gang() }, world)
+      expect(world.open).toEqual([{ kind: 'namespaceLabels', namespace: 'team-a' }])
     })
 
     it('know a namespace that is gone by its name', () => {

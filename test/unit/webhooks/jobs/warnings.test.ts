@@ -3,7 +3,7 @@ import type { Verdict } from '../../../../src/admission/verdict.ts'
 import { controller } from '../pods/fixtures.ts'
 import { annotated, BASIC, created, gang, type JobOptions, jobWorld, updated, ZONE } from './fixtures.ts'
 
-const warningsOf = (verdict: Verdict): readonly string[] => (verdict.kind === 'needs' ? [] : verdict.warnings)
+const warningsOf = (verdict: Verdict): readonly string[] => verdict.warnings
 const warned = (options: JobOptions): readonly string[] => warningsOf(created(options))
 
 describe('what Kubernetes accepts and then does not do', () => {

@@ -9,6 +9,7 @@ import type {
   Pod,
   StringMap,
 } from '../../../../src/kube/vocabulary/objects.ts'
+import { AskingWorld } from '../../../../src/server/asking-world.ts'
 import type { FieldError } from '../../../../src/validation/field-error.ts'
 import type { Found, World } from '../../../../src/webhooks/world.ts'
 
@@ -22,7 +23,6 @@ export interface WorldOptions {
   readonly defaultQueue?: boolean
   readonly namespaceLabels?: Found<StringMap>
   readonly objects?: readonly KubeObject[]
-  readonly ownersUnknown?: boolean
   readonly exemptUsers?: readonly string[]
   readonly exemptGroups?: readonly string[]
 }
@@ -44,19 +44,23 @@ export function worldOf(options: WorldOptions = {}): World {
   return {
     config,
     self: OFFLINE_IDENTITY,
-    namespaceLabels: name => options.namespaceLabels ?? { found: { 'kubernetes.io/metadata.name': name } },
+    namespaceLabels: name => options.namespaceLabels ?? { 'kubernetes.io/metadata.name': name },
     owner: (_namespace, reference) => {
-      if (options.ownersUnknown) return 'unknown'
       const match = options.objects?.find(
         ({ apiVersion, kind, metadata }) =>
           apiVersion === reference.apiVersion && kind === reference.kind && metadata.name === reference.name,
       )
       if (match === undefined) return 'absent'
       const { uid = '', labels, ownerReferences } = match.metadata
-      return { found: { uid, labels: labels ?? {}, ownerReferences: ownerReferences ?? [] } }
+      return { uid, labels: labels ?? {}, ownerReferences: ownerReferences ?? [] }
     },
     hasDefaultQueue: () => options.defaultQueue ?? false,
   }
+}
+
+/** The same world as a server has it whose caches have not seen any namespace, or any owner. */
+export function askingWorld(world: World, unseen: 'namespaceLabels' | 'owner'): AskingWorld {
+  return new AskingWorld({ ...world, [unseen]: () => 'unknown' })
 }
 
 export interface PodOptions {

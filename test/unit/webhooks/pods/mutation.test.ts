@@ -4,6 +4,7 @@ import type { Verdict } from '../../../../src/admission/verdict.ts'
 import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { reviewPodMutation } from '../../../../src/webhooks/pods/pods.ts'
 import {
+  askingWorld,
   brief,
   errorsOf,
   GATE,
@@ -84,10 +85,9 @@ describe('a pod that asks for a queue', () => {
   })
 
   it('waits for the labels of a namespace that nobody has seen', () => {
-    expect(review(podOf(asks), { namespaceLabels: 'unknown' })).toEqual({
-      kind: 'needs',
-      lookups: [{ kind: 'namespace', name: 'team-a' }],
-    })
+    const world = askingWorld(worldOf(), 'namespaceLabels')
+    reviewPodMutation(requestOf(podOf(asks)), world)
+    expect(world.open).toEqual([{ kind: 'namespaceLabels', namespace: 'team-a' }])
   })
 })
 
@@ -138,9 +138,14 @@ describe('pods that are left alone', () => {
       { namespaceSelector: { matchLabels: { team: 'a' } } },
     ],
     ['outside the pod selector', 'PodNotSelected', podOf(asks), { podSelector: { matchLabels: { app: 'x' } } }],
-    ['without a queue in an unknown namespace', 'NoQueue', podOf(), { namespaceLabels: 'unknown' }],
   ])('%s', (_what, reason, pod, options) => {
     expect(review(pod, options)).toMatchObject({ kind: 'allowed', reason, patch: [] })
+  })
+
+  it('without a queue in a namespace that nobody has seen, and nobody asks for it', () => {
+    const world = askingWorld(worldOf(), 'namespaceLabels')
+    expect(reviewPodMutation(requestOf(podOf()), world)).toMatchObject({ reason: 'NoQueue', patch: [] })
+    expect(world.open).toEqual([])
   })
 
   it('in every operation but creation, and in every subresource', () => {

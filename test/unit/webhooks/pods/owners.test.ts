@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../../../src/admission/verdict.ts'
 import type { KubeObject, OwnerReference } from '../../../../src/kube/vocabulary/objects.ts'
 import { reviewPodMutation } from '../../../../src/webhooks/pods/pods.ts'
-import { brief, controller, errorsOf, ownerObject, podOf, requestOf, type WorldOptions, worldOf } from './fixtures.ts'
+import {
+  askingWorld,
+  brief,
+  controller,
+  errorsOf,
+  ownerObject,
+  podOf,
+  requestOf,
+  type WorldOptions,
+  worldOf,
+} from './fixtures.ts'
 
 const job = controller('batch/v1', 'Job', 'job')
 const jobSet = controller('jobset.x-k8s.io/v1alpha2', 'JobSet', 'set')
@@ -57,10 +67,10 @@ describe('the walk up the owners', () => {
   })
 
   it('asks for an owner that no cache has seen', () => {
-    expect(review(job, [], { ownersUnknown: true })).toEqual({
-      kind: 'needs',
-      lookups: [{ kind: 'owner', apiVersion: 'batch/v1', ownerKind: 'Job', namespace: 'team-a', name: 'job' }],
-    })
+    const world = askingWorld(worldOf(), 'owner')
+    reviewPodMutation(requestOf(podOf({ labels: { 'queue-name': 'q' }, owners: [job] })), world)
+    const reference = { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: job.uid }
+    expect(world.open).toEqual([{ kind: 'owner', namespace: 'team-a', reference }])
   })
 
   it('denies a cycle', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../../../src/admission/verdict.ts'
 import { reviewPodValidation } from '../../../../src/webhooks/pods/pods.ts'
 import {
+  askingWorld,
   brief,
   controller,
   errorsOf,
@@ -255,14 +256,13 @@ describe('a pod that is not ours', () => {
   })
 
   it('is not asked about before its owner is known', () => {
-    expect(create(options, { ownersUnknown: true })).toMatchObject({ kind: 'needs' })
+    const world = askingWorld(worldOf(), 'owner')
+    reviewPodValidation(requestOf(podOf(options)), world)
+    expect(world.open).toMatchObject([{ kind: 'owner', reference: { kind: 'Job', name: 'job' } }])
   })
 
   it.each<[string, WorldOptions]>([
-    [
-      'in a namespace outside the selector',
-      { namespaceLabels: { found: { 'kubernetes.io/metadata.name': 'kube-system' } } },
-    ],
+    ['in a namespace outside the selector', { namespaceLabels: { 'kubernetes.io/metadata.name': 'kube-system' } }],
     ['while pods are not enabled', { frameworks: ['batch/job'] }],
   ])('is not judged %s', (_what, world) => {
     expect(create({ labels: { 'queue-name': 'BAD' } }, world)).toMatchObject({ kind: 'allowed' })

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { patched } from '../../../src/admission/verdict.ts'
+import { answerReview } from '../../../src/server/answer-review.ts'
+import { AskingWorld, type Lookup, type Question } from '../../../src/server/asking-world.ts'
+import { createInquiry, untilAnswered } from '../../../src/server/inquiry.ts'
+import type { Webhook } from '../../../src/webhooks/webhook.ts'
+import { emptyWorld, findNamespaces, unseenWorld } from '../../support/admission-server.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { podReview } from '../../support/reviews.ts'
+
+const { config, self } = emptyWorld
+const job = { apiVersion: 'batch/v1', kind: 'Job', name: 'train', uid: 'u' }
+const labelsOf = (namespace: string): Lookup => ({ kind: 'namespaceLabels', namespace })
+
+describe('a world that asks', () => {
+  it('has no question while the caches know everything, be it that there is nothing', () => {
+    const world = new AskingWorld(emptyWorld)
+    expect([world.namespaceLabels('a'), world.owner('a', job), world.hasDefaultQueue('a')]).toEqual([
+      'absent',
+      'absent',
+      false,
+    ])
+    expect(world.open).toEqual([])
+  })
+
+  it('answers as if there were nothing where it does not know, and notes each question once', () => {
+    const world = new AskingWorld({ config, self })
+    for (const _ of [1, 2]) {
+      expect(world.namespaceLabels('a')).toBe('absent')
+      expect(world.owner('a', { ...job, controller: true })).toBe('absent')
+      expect(world.hasDefaultQueue('a')).toBe(false)
+    }
+    expect(world.open).toEqual([
+      labelsOf('a'),
+      { kind: 'owner', namespace: 'a', reference: job },
+      { kind: 'hasDefaultQueue', namespace: 'a' },
+    ])
+  })
+
+  it('does not ask again for what it has learnt, whatever the answer is, and keeps it', () => {
+    const world = new AskingWorld({ config, self })
+    const queue: Question = { kind: 'hasDefaultQueue', namespace: 'a' }
+    world.learn([
+      { question: labelsOf('a'), answer: { team: 'x' } },
+      { question: labelsOf('gone'), answer: 'absent' },
+      { question: queue, answer: false },
+    ])
+    world.learn([])
+    expect(world.namespaceLabels('a')).toEqual({ team: 'x' })
+    expect(world.namespaceLabels('gone')).toBe('absent')
+    expect(world.hasDefaultQueue('a')).toBe(false)
+    expect(world.open).toEqual([])
+    world.namespaceLabels('b')
+    expect(world.open).toEqual([labelsOf('b')])
+  })
+
+  it('makes a verdict that was reached while it asked worth nothing', () => {
+    const webhook: Webhook = {
+      name: 'test',
+      path: '/test',
+      mutating: true,
+      rules: [],
+      review: (_request, world) => {
+        const isThere = world.namespaceLabels('a') !== 'absent'
+        return patched('Gated', [{ op: 'add', path: isThere ? '/metadata/x' : '/nowhere/at/all', value: 1 }])
+      },
+    }
+    const world = new AskingWorld(unseenWorld)
+    const { request } = podReview()
+    expect(answerReview(webhook, request, world)).toEqual({ kind: 'asks', questions: [labelsOf('a')] })
+    world.learn([{ question: labelsOf('a'), answer: {} }])
+    expect(answerReview(webhook, request, world)).toMatchObject({ kind: 'answered', record: { reason: 'Gated' } })
+  })
+})
+
+describe('an inquiry', () => {
+  const deps = { clock: new ManualClock(), until: 1_000, budget: 1_000 }
+
+  it('answers from the caches what they know, and looks up only the rest', async () => {
+    const lookedUp: Lookup[][] = []
+    const inquire = createInquiry({
+      ...deps,
+      world: { ...unseenWorld, namespaceLabels: name => (name === 'known' ? { here: 'yes' } : 'unknown') },
+      lookup: (lookups, signal) => {
+        lookedUp.push([...lookups])
+        return findNamespaces(lookups, signal)
+      },
+    })
+    const queue: Question = { kind: 'hasDefaultQueue', namespace: 'a' }
+    expect(await inquire([labelsOf('known'), labelsOf('new'), queue])).toEqual([
+      { question: labelsOf('known'), answer: { here: 'yes' } },
+      { question: queue, answer: false },
+      { question: labelsOf('new'), answer: {} },
+    ])
+    await inquire([labelsOf('known')])
+    expect(lookedUp).toEqual([[labelsOf('new')]])
+  })
+
+  it('goes on until nothing is open', async () => {
+    const told: unknown[] = []
+    const inquire = createInquiry({ ...deps, world: unseenWorld, lookup: findNamespaces })
+    const asks = (namespace: string) => ({ kind: 'asks' as const, questions: [labelsOf(namespace)] })
+    const reply = await untilAnswered<{ kind: 'done' }>(asks('a'), inquire, facts => {
+      told.push(...facts.map(({ question }) => question.namespace))
+      return told.length < 3 ? asks('bc'.charAt(told.length - 1)) : { kind: 'done' }
+    })
+    expect(reply).toEqual({ kind: 'done' })
+    expect(told).toEqual(['a', 'b', 'c'])
+  })
+})
