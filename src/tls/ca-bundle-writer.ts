@@ -10,6 +10,7 @@ import { MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS } from '../kube/vocabul
 import type { InstalledConfiguration } from '../kube/vocabulary/webhook-configurations.ts'
 import { type Secret, servingPair, TLS_SECRET } from './secret.ts'
 import type { TlsStore } from './store.ts'
+import { caBundle, distrusting, trustProblem } from './trust.ts'
 
 export interface CaBundleWriterDeps {
   readonly api: KubeApi
@@ -80,17 +81,15 @@ export class CaBundleWriter {
     return [...this.#configurations.values()].every(informer => informer.synced)
   }
 
-  /** Until the API server trusts us it cannot call us. */
   readiness(): ReadinessCheck {
     const name = 'webhook-trust'
     for (const [{ kind }, informer] of this.#configurations) {
       const configuration = informer.get('', WEBHOOK_CONFIGURATION)
-      if (configuration === undefined) {
-        const reason = `${kind} ${WEBHOOK_CONFIGURATION} is not there: kubectl apply -k manifests/`
-        return { name, ok: false, reason: informer.synced ? reason : `${kind} has not been read yet` }
+      if (configuration === undefined && !informer.synced) {
+        return { name, ok: false, reason: `${kind} has not been read yet` }
       }
-      if (this.#distrusting(configuration).length > 0)
-        return { name, ok: false, reason: `${kind} has another caBundle` }
+      const reason = trustProblem(kind, configuration, this.#deps.store.current.bundle)
+      if (reason !== undefined) return { name, ok: false, reason }
     }
     return { name, ok: true }
   }
@@ -107,10 +106,11 @@ export class CaBundleWriter {
   async #writeBundles(): Promise<void> {
     for (const [resource, informer] of this.#configurations) {
       const configuration = informer.get('', WEBHOOK_CONFIGURATION)
-      const names = configuration === undefined ? [] : this.#distrusting(configuration)
+      const { bundle } = this.#deps.store.current
+      const names = configuration === undefined ? [] : distrusting(configuration, bundle)
       if (names.length === 0) continue
       // A strategic merge by name changes the bundle and nothing else, whatever else the entries say.
-      const webhooks = names.map(name => ({ name, clientConfig: { caBundle: this.#bundle() } }))
+      const webhooks = names.map(name => ({ name, clientConfig: { caBundle: caBundle(bundle) } }))
       const body = { webhooks }
       const written = await this.#deps.api.patch<InstalledConfiguration>(
         resource,
@@ -120,16 +120,5 @@ export class CaBundleWriter {
       informer.offer(written)
       this.#deps.log.info({ kind: resource.kind, webhooks: names }, 'caBundle written')
     }
-  }
-
-  #distrusting(configuration: InstalledConfiguration): readonly string[] {
-    const wanted = this.#bundle()
-    return (configuration.webhooks ?? [])
-      .filter(({ clientConfig }) => clientConfig.caBundle !== wanted)
-      .map(({ name }) => name)
-  }
-
-  #bundle(): string {
-    return Buffer.from(this.#deps.store.current.bundle).toString('base64')
   }
 }

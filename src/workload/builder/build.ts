@@ -2,7 +2,7 @@ import { parseApiVersion } from '../../kube/vocabulary/api-version.ts'
 import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import { CompileError, compileTree } from './compile.ts'
 import { type Built, internalError, itemPath, type MaybeItem } from './item.ts'
-import { SCHEDULING_BETA, type Workload, type WorkloadSpec } from './objects.ts'
+import { SCHEDULING_BETA, type SchedulingWorkload, type WorkloadSpec } from './objects.ts'
 import { treeProblem } from './tree.ts'
 
 export interface Identity {
@@ -16,8 +16,8 @@ export interface Identity {
  * The Workload of a tree. Allow-lists and what goes together are for `validateTree`: here a tree is compiled as it is,
  * and only what cannot be written down at all is an error.
  */
-export function buildWorkload(root: MaybeItem, { name, namespace, owner }: Identity): Built<Workload> {
-  const fail = (problem: string): Built<Workload> => ({ errors: [internalError(itemPath(root), problem)] })
+export function buildWorkload(root: MaybeItem, { name, namespace, owner }: Identity): Built<SchedulingWorkload> {
+  const fail = (problem: string): Built<SchedulingWorkload> => ({ errors: [internalError(itemPath(root), problem)] })
   const spec = compiled(root)
   if (typeof spec === 'string') return fail(spec)
   if (owner === undefined) return fail('a Workload must be owned by its controller for garbage collection')
@@ -27,7 +27,7 @@ export function buildWorkload(root: MaybeItem, { name, namespace, owner }: Ident
     return fail(`invalid owner apiVersion ${JSON.stringify(owner.apiVersion)}: ${problem}`)
   }
   const apiGroup = group === '' ? {} : { apiGroup: group }
-  const workload: Workload = {
+  const workload: SchedulingWorkload = {
     apiVersion: SCHEDULING_BETA,
     kind: 'Workload',
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), ownerReferences: [{ ...owner }] },

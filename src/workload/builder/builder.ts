@@ -4,7 +4,7 @@ import type { AllowLists } from './allow.ts'
 import { buildWorkload, type Identity } from './build.ts'
 import { compositePodGroupFrom, compositeTemplates, podGroupFrom } from './groups.ts'
 import { type Built, internalError, itemPath, type MaybeItem, type WorkloadItem } from './item.ts'
-import type { CompositePodGroup, PodGroup, Workload } from './objects.ts'
+import type { CompositePodGroup, PodGroup, SchedulingWorkload } from './objects.ts'
 import { validateTree } from './validate.ts'
 
 export interface BuilderOptions extends Identity {
@@ -17,7 +17,7 @@ export interface BuilderOptions extends Identity {
 export interface WorkloadBuilder {
   validate(oldRoot?: WorkloadItem): readonly FieldError[]
   /** Compiled once: later calls return the same object, which is frozen for that reason. */
-  buildWorkload(): Built<Workload>
+  buildWorkload(): Built<SchedulingWorkload>
   newPodGroup(name: string, templateName: string): Built<PodGroup>
   newCompositePodGroup(name: string, templateName: string): Built<CompositePodGroup>
 }
@@ -27,7 +27,7 @@ const NO_PATH = itemPath(undefined)
 
 export function createBuilder(root: MaybeItem, options: BuilderOptions): WorkloadBuilder {
   const { allow = ALLOW_NOTHING, skipBlocks, owner } = options
-  let compiled: Workload | undefined
+  let compiled: SchedulingWorkload | undefined
   let groups: Groups | undefined
   const materialize = (): Groups | undefined => {
     if (compiled !== undefined) groups ??= groupsOf(compiled, owner)
@@ -51,7 +51,7 @@ export function createBuilder(root: MaybeItem, options: BuilderOptions): Workloa
  * a parent. The Workload is the truth then: it is neither compiled again nor validated.
  */
 export function createBuilderFromWorkload(
-  workload: Workload,
+  workload: SchedulingWorkload,
   { owner }: { readonly owner?: OwnerReference } = {},
 ): WorkloadBuilder {
   let groups: Groups | undefined
@@ -76,7 +76,7 @@ interface Groups {
 }
 
 /** Templates are looked up by name. Those of pods count only at the top: below a group of groups they are its own. */
-function groupsOf(workload: Workload, owner: OwnerReference | undefined): Groups {
+function groupsOf(workload: SchedulingWorkload, owner: OwnerReference | undefined): Groups {
   const owners = owner === undefined ? [] : [owner]
   const groups = new Map((workload.spec.podGroupTemplates ?? []).map(template => [template.name, template]))
   const composites = new Map(compositeTemplates(workload).map(template => [template.name, template]))

@@ -1,7 +1,7 @@
 import { type FieldError, invalid } from '../../validation/field-error.ts'
 import { dnsLabelProblems, subdomainProblems } from '../../validation/formats.ts'
 import { MAX_INT32 } from '../../validation/numbers.ts'
-import type { CompositePodGroupTemplate, PodGroupTemplate, Workload } from './objects.ts'
+import type { CompositePodGroupTemplate, PodGroupTemplate, SchedulingWorkload } from './objects.ts'
 
 export const MAX_TEMPLATES = 8
 const MAX_CLAIMS = 4
@@ -12,7 +12,7 @@ const MAX_DEPTH = 4
  * Why the API server would refuse a Workload that a tree was compiled to, at the fields of the Workload. A controller
  * tries such a Workload again and again and its pods never start, so a person should hear of it before.
  */
-export function workloadErrors({ metadata, spec }: Workload): readonly FieldError[] {
+export function workloadErrors({ metadata, spec }: SchedulingWorkload): readonly FieldError[] {
   const { podGroupTemplates = [], compositePodGroupTemplates = [] } = spec
   return [
     ...subdomainProblems(metadata.name, 'bytes').map(problem => invalid('metadata.name', metadata.name, problem)),

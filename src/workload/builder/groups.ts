@@ -8,7 +8,7 @@ import {
   type PodGroupTemplate,
   SCHEDULING_ALPHA,
   SCHEDULING_BETA,
-  type Workload,
+  type SchedulingWorkload,
   type WorkloadSpec,
 } from './objects.ts'
 
@@ -23,7 +23,11 @@ interface GroupOptions {
  * The running counterpart of a template. Everything is copied: whoever changes the group later, as the Job controller
  * does with `minCount`, does not change the template.
  */
-export function podGroupFrom(workload: Workload, template: PodGroupTemplate, options: GroupOptions): PodGroup {
+export function podGroupFrom(
+  workload: SchedulingWorkload,
+  template: PodGroupTemplate,
+  options: GroupOptions,
+): PodGroup {
   const { schedulingPolicy, resourceClaims } = template
   const isPresent = resourceClaims !== undefined && resourceClaims.length > 0
   return structuredClone({
@@ -40,7 +44,7 @@ export function podGroupFrom(workload: Workload, template: PodGroupTemplate, opt
 }
 
 export function compositePodGroupFrom(
-  workload: Workload,
+  workload: SchedulingWorkload,
   template: CompositePodGroupTemplate,
   options: GroupOptions,
 ): CompositePodGroup {
@@ -67,7 +71,7 @@ function wishes<T extends PodGroupTemplate | CompositePodGroupTemplate>(template
   }
 }
 
-function metadataFor({ metadata: { namespace } }: Workload, { name, owners = [] }: GroupOptions): NamedMeta {
+function metadataFor({ metadata: { namespace } }: SchedulingWorkload, { name, owners = [] }: GroupOptions): NamedMeta {
   return {
     name,
     ...(namespace === undefined ? {} : { namespace }),
@@ -75,7 +79,7 @@ function metadataFor({ metadata: { namespace } }: Workload, { name, owners = [] 
   }
 }
 
-function reference(workload: Workload, templateName: string, parent: string | undefined) {
+function reference(workload: SchedulingWorkload, templateName: string, parent: string | undefined) {
   return {
     ...(parent === undefined ? {} : { parentCompositePodGroupName: parent }),
     workloadRef: { workloadName: workload.metadata.name, templateName },
@@ -84,7 +88,7 @@ function reference(workload: Workload, templateName: string, parent: string | un
 
 /** A group from each template of a Workload, parents before their children, for a root that keeps all groups itself. */
 export function groupsOf(
-  workload: Workload,
+  workload: SchedulingWorkload,
   owners: readonly OwnerReference[],
 ): readonly (PodGroup | CompositePodGroup)[] {
   const optionsOf = (template: { readonly name: string }, parent?: string): GroupOptions => ({
@@ -103,7 +107,7 @@ export function groupsOf(
 }
 
 /** Every group of groups of a Workload, parents before their children. */
-export function compositeTemplates(workload: Workload): readonly CompositePodGroupTemplate[] {
+export function compositeTemplates(workload: SchedulingWorkload): readonly CompositePodGroupTemplate[] {
   const walk = (templates: readonly CompositePodGroupTemplate[]): readonly CompositePodGroupTemplate[] =>
     templates.flatMap(template => [template, ...walk(template.compositePodGroupTemplates ?? [])])
   return walk(workload.spec.compositePodGroupTemplates ?? [])

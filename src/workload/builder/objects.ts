@@ -44,7 +44,7 @@ export interface WorkloadSpec {
   readonly compositePodGroupTemplates?: readonly CompositePodGroupTemplate[]
 }
 
-export interface Workload extends KubeObject {
+export interface SchedulingWorkload extends KubeObject {
   readonly metadata: NamedMeta
   readonly spec: WorkloadSpec
 }
@@ -65,7 +65,7 @@ export interface CompositePodGroup extends KubeObject {
     Omit<CompositePodGroupTemplate, 'name' | 'podGroupTemplates' | 'compositePodGroupTemplates'>
 }
 
-export type SchedulingObject = Workload | PodGroup | CompositePodGroup
+export type SchedulingObject = SchedulingWorkload | PodGroup | CompositePodGroup
 
 /** The owner that a controller puts on what it creates, so that garbage collection waits for it. */
 export function controllerReference(apiVersion: string, kind: string, name: string, uid: string): OwnerReference {
@@ -73,6 +73,6 @@ export function controllerReference(apiVersion: string, kind: string, name: stri
 }
 
 /** Beside the controller a PodGroup names its Workload, without keeping that from being deleted. */
-export function workloadReference(workload: Workload, uid: string): OwnerReference {
+export function workloadReference(workload: SchedulingWorkload, uid: string): OwnerReference {
   return { apiVersion: SCHEDULING_BETA, kind: 'Workload', name: workload.metadata.name, uid }
 }

@@ -7,7 +7,7 @@ import {
   type PodGroupTemplate,
   SCHEDULING_BETA,
   type SchedulingObject,
-  type Workload,
+  type SchedulingWorkload,
 } from './objects.ts'
 
 export const KUBERNETES_VERSIONS = ['1.36', '1.37'] as const
@@ -31,7 +31,7 @@ export function inVersion(objects: readonly SchedulingObject[], version: Kuberne
   }
 }
 
-const isWorkload = (object: SchedulingObject): object is Workload => object.kind === 'Workload'
+const isWorkload = (object: SchedulingObject): object is SchedulingWorkload => object.kind === 'Workload'
 const isCompositePodGroup = (object: SchedulingObject): object is CompositePodGroup =>
   object.kind === 'CompositePodGroup'
 
@@ -50,7 +50,7 @@ function ownerIn136(owner: OwnerReference): OwnerReference {
 }
 
 /** 1.36 knows no groups of groups: their leaves stand side by side. */
-function workloadSpec(workload: Workload): object {
+function workloadSpec(workload: SchedulingWorkload): object {
   const { controllerRef, podGroupTemplates = [] } = workload.spec
   const nested = compositeTemplates(workload).flatMap(template => template.podGroupTemplates ?? [])
   return {
@@ -80,7 +80,7 @@ function modeIn136(mode: DisruptionMode | undefined): 'Pod' | 'PodGroup' | undef
   return mode?.single === undefined ? undefined : 'Pod'
 }
 
-function lostGroups(workload: Workload): readonly string[] {
+function lostGroups(workload: SchedulingWorkload): readonly string[] {
   return compositeTemplates(workload).map(({ name, schedulingPolicy, schedulingConstraints, disruptionMode }) => {
     const lost = [
       ...('gang' in schedulingPolicy ? [`its gang of ${counted(schedulingPolicy.gang.minGroupCount)}`] : []),

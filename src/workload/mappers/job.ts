@@ -14,7 +14,7 @@ import { workloadErrors } from '../builder/check.ts'
 import { groupsOf, podGroupFrom } from '../builder/groups.ts'
 import type { SchedulingCallback, SchedulingConfig, WorkloadItem } from '../builder/item.ts'
 import { jobTemplateName, podGroupName, workloadName } from '../builder/names.ts'
-import { controllerReference, type Workload, workloadReference } from '../builder/objects.ts'
+import { controllerReference, type SchedulingWorkload, workloadReference } from '../builder/objects.ts'
 import { parentWorkload } from './parent.ts'
 import {
   ALL_OF_KUBERNETES,
@@ -154,7 +154,7 @@ function delegated(source: Source, { workloads = [] }: MapOptions): MapResult {
 const ownerOf = ({ name, uid }: Source) => controllerReference('batch/v1', 'Job', name, uid)
 
 /** Errors in an object that the user has never seen say which one they are about. */
-function inWorkload(errors: readonly FieldError[], workload: Workload): readonly FieldError[] {
+function inWorkload(errors: readonly FieldError[], workload: SchedulingWorkload): readonly FieldError[] {
   const where = `in the Workload ${workload.metadata.name} that this compiles to, so its pods would never start`
   return errors.map(error => ({ ...error, detail: error.detail === '' ? where : `${error.detail} (${where})` }))
 }

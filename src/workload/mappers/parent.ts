@@ -1,10 +1,10 @@
 import { parseApiVersion } from '../../kube/vocabulary/api-version.ts'
 import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
-import type { PodGroupTemplate, Workload } from '../builder/objects.ts'
+import type { PodGroupTemplate, SchedulingWorkload } from '../builder/objects.ts'
 import type { Source } from './source.ts'
 
 interface Parent {
-  readonly workload: Workload
+  readonly workload: SchedulingWorkload
   readonly template: PodGroupTemplate
 }
 
@@ -12,7 +12,7 @@ interface Parent {
  * The template that a parent has delegated to a Job, or why there is none. Upstream makes no group then and starts the
  * pods without one, which nobody notices.
  */
-export function parentWorkload(source: Source, workloads: readonly Workload[]): Parent | string {
+export function parentWorkload(source: Source, workloads: readonly SchedulingWorkload[]): Parent | string {
   const { controller, groupTemplateName: wanted, namespace } = source
   const owner = `${String(controller?.kind)} ${JSON.stringify(controller?.name)}`
   const workload = workloads.find(
@@ -27,7 +27,7 @@ export function parentWorkload(source: Source, workloads: readonly Workload[]): 
   return `the Workload ${name} has no top-level template ${JSON.stringify(wanted)}: its pods start without a group`
 }
 
-function isFor({ spec: { controllerRef } }: Workload, controller: Fields | undefined): boolean {
+function isFor({ spec: { controllerRef } }: SchedulingWorkload, controller: Fields | undefined): boolean {
   const { apiVersion, kind, name } = controller ?? {}
   if (controllerRef === undefined || typeof apiVersion !== 'string') return false
   return (
@@ -38,7 +38,7 @@ function isFor({ spec: { controllerRef } }: Workload, controller: Fields | undef
 }
 
 /** A Workload of somebody else, if it has the parts that are read here. The API server has checked the rest. */
-export function asWorkload(object: Fields): Workload | undefined {
+export function asWorkload(object: Fields): SchedulingWorkload | undefined {
   const { metadata, spec } = object
   if (!isRecord(metadata) || typeof metadata.name !== 'string' || !isRecord(spec)) return undefined
   const { controllerRef, podGroupTemplates } = spec
@@ -51,7 +51,7 @@ export function asWorkload(object: Fields): Workload | undefined {
     metadata: { ...metadata, name: metadata.name },
     spec: {
       ...(isRecord(controllerRef)
-        ? { controllerRef: controllerRef as unknown as Workload['spec']['controllerRef'] }
+        ? { controllerRef: controllerRef as unknown as SchedulingWorkload['spec']['controllerRef'] }
         : {}),
       podGroupTemplates: templates as readonly PodGroupTemplate[],
     },

@@ -6,7 +6,7 @@ import type { WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
 import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import { ALLOW_ALL } from '../builder/allow.ts'
 import type { WorkloadInput } from '../builder/item.ts'
-import type { SchedulingObject, Workload } from '../builder/objects.ts'
+import type { SchedulingObject, SchedulingWorkload } from '../builder/objects.ts'
 import type { KubernetesVersion } from '../builder/versions.ts'
 
 /** An object that was never in a cluster has no uid yet, and names are made of it. */
@@ -28,7 +28,7 @@ export interface MapOptions {
   /** Of the Workload, which only a cluster knows; the PodGroup refers to it. */
   readonly workloadUid?: string
   /** Workloads that exist: a Job of another controller takes its group from there. */
-  readonly workloads?: readonly Workload[]
+  readonly workloads?: readonly SchedulingWorkload[]
 }
 
 interface Mapped {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Batch, EXAMPLES, objectsFor } from '../../../examples/workloadbuilder.ts'
-import { groupsOf, type Workload } from '../../../src/workload/workloadbuilder.ts'
+import { groupsOf, type SchedulingWorkload } from '../../../src/workload/workloadbuilder.ts'
 
 const [batch, pipeline] = EXAMPLES.map(objectsFor)
 
@@ -70,7 +70,7 @@ describe('groupsOf', () => {
     const leaf = { name: 'leaf', schedulingPolicy: { basic: {} } }
     const inner = { name: 'inner', schedulingPolicy: { basic: {} }, podGroupTemplates: [leaf] }
     const outer = { name: 'outer', schedulingPolicy: { basic: {} }, compositePodGroupTemplates: [inner] }
-    const workload: Workload = { metadata: { name: 'w' }, spec: { compositePodGroupTemplates: [outer] } }
+    const workload: SchedulingWorkload = { metadata: { name: 'w' }, spec: { compositePodGroupTemplates: [outer] } }
     const groups = groupsOf(workload, [])
     expect(groups.map(({ kind, spec }) => [kind, spec.workloadRef.templateName])).toEqual([
       ['CompositePodGroup', 'outer'],

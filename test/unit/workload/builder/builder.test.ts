@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createBuilder, createBuilderFromWorkload } from '../../../../src/workload/builder/builder.ts'
 import type { SchedulingConfig } from '../../../../src/workload/builder/item.ts'
-import type { Workload, WorkloadSpec } from '../../../../src/workload/builder/objects.ts'
+import type { SchedulingWorkload, WorkloadSpec } from '../../../../src/workload/builder/objects.ts'
 import { compositeItem, errorsOf, gangItem, IDENTITY, JOB_OWNER, ok } from './fixtures.ts'
 
-const existing: Workload = {
+const existing: SchedulingWorkload = {
   metadata: { name: 'parent-wl', namespace: 'ns', uid: 'wl-uid' },
   spec: {
     podGroupTemplates: [
@@ -19,7 +19,7 @@ const existing: Workload = {
 }
 
 /** A Workload that tells how often its templates were asked for. */
-function counted(spec: WorkloadSpec): { workload: Workload; reads: () => number } {
+function counted(spec: WorkloadSpec): { workload: SchedulingWorkload; reads: () => number } {
   let reads = 0
   const watched = new Proxy(spec, {
     get(target, key, receiver) {

@@ -9,7 +9,11 @@ import type {
   SchedulingConfig,
   WorkloadItem,
 } from '../../../../src/workload/builder/item.ts'
-import type { CompositePodGroupTemplate, PodGroupTemplate, Workload } from '../../../../src/workload/builder/objects.ts'
+import type {
+  CompositePodGroupTemplate,
+  PodGroupTemplate,
+  SchedulingWorkload,
+} from '../../../../src/workload/builder/objects.ts'
 
 export const ZONE = 'topology.kubernetes.io/zone'
 export const JOB_OWNER: OwnerReference = { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: 'job-uid' }
@@ -47,7 +51,7 @@ export function errorsOf<T>(built: Built<T>): readonly FieldError[] {
   return built.errors
 }
 
-export const build = (root: MaybeItem): Workload => ok(buildWorkload(root, IDENTITY))
+export const build = (root: MaybeItem): SchedulingWorkload => ok(buildWorkload(root, IDENTITY))
 
 export function soleTemplate(root: WorkloadItem): PodGroupTemplate {
   const { podGroupTemplates = [], compositePodGroupTemplates } = build(root).spec

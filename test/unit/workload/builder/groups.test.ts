@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { compositePodGroupFrom, podGroupFrom } from '../../../../src/workload/builder/groups.ts'
-import type { CompositePodGroupTemplate, PodGroupTemplate, Workload } from '../../../../src/workload/builder/objects.ts'
+import type {
+  CompositePodGroupTemplate,
+  PodGroupTemplate,
+  SchedulingWorkload,
+} from '../../../../src/workload/builder/objects.ts'
 import { JOB_OWNER, ZONE } from './fixtures.ts'
 
 const workers: PodGroupTemplate = {
@@ -20,7 +24,7 @@ const top: CompositePodGroupTemplate = {
   priority: 1000,
   compositePodGroupTemplates: [nested],
 }
-const workload: Workload = {
+const workload: SchedulingWorkload = {
   metadata: { name: 'job-abc', namespace: 'training' },
   spec: { podGroupTemplates: [workers], compositePodGroupTemplates: [top] },
 }

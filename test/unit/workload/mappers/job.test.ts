@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { PodGroupTemplate, SchedulingObject, Workload } from '../../../../src/workload/builder/objects.ts'
+import type {
+  PodGroupTemplate,
+  SchedulingObject,
+  SchedulingWorkload,
+} from '../../../../src/workload/builder/objects.ts'
 import { mapJob } from '../../../../src/workload/mappers/job.ts'
 import type { MapOptions } from '../../../../src/workload/mappers/source.ts'
 
@@ -32,7 +36,7 @@ const errorsOf = (given: Given) => {
 /** What the scheduler reads: the template, and the group without its reference to it. */
 function asked(objects: readonly SchedulingObject[]) {
   const [workload, group] = objects
-  const { podGroupTemplates = [] } = (workload as Workload).spec
+  const { podGroupTemplates = [] } = (workload as SchedulingWorkload).spec
   expect(podGroupTemplates).toHaveLength(1)
   const { name: _name, ...template } = podGroupTemplates[0] as PodGroupTemplate
   const { workloadRef: _ref, ...spec } = (group as { spec: { workloadRef: unknown } }).spec
@@ -187,7 +191,7 @@ describe('a Job for which the Job controller makes nothing', () => {
 })
 
 describe('a Job whose parent has delegated its group', () => {
-  const parent: Workload = {
+  const parent: SchedulingWorkload = {
     metadata: { name: 'js-wl', namespace: 'ml' },
     spec: {
       controllerRef: { apiGroup: 'jobset.x-k8s.io', kind: 'JobSet', name: 'js' },
@@ -227,7 +231,7 @@ describe('a Job whose parent has delegated its group', () => {
     ])
   })
 
-  it.each<readonly [string, string, readonly Workload[], RegExp]>([
+  it.each<readonly [string, string, readonly SchedulingWorkload[], RegExp]>([
     ['template', 'nobody', [parent], /no top-level template "nobody"/],
     ['Workload', 'workers', [], /no Workload of JobSet "js"/],
     ['Workload in its namespace', 'workers', [{ ...parent, metadata: { name: 'w', namespace: 'b' } }], /no Workload/],

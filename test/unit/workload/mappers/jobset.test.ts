@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Workload } from '../../../../src/workload/builder/objects.ts'
+import type { SchedulingWorkload } from '../../../../src/workload/builder/objects.ts'
 import { mapJobSet } from '../../../../src/workload/mappers/jobset.ts'
 import {
   byRack,
@@ -25,7 +25,7 @@ function errorsOf(object: ReturnType<typeof jobSet>) {
 }
 
 function composite(object: ReturnType<typeof jobSet>) {
-  const [workload] = mapped(object).objects as readonly Workload[]
+  const [workload] = mapped(object).objects as readonly SchedulingWorkload[]
   const templates = workload?.spec.compositePodGroupTemplates ?? []
   expect(templates).toHaveLength(1)
   return templates[0]
