@@ -1,3 +1,4 @@
+import { MAX_NAME_LENGTH } from '../kube/vocabulary/formats.ts'
 import { quoted } from '../kube/vocabulary/json-text.ts'
 import { causeReason, describe, fieldOf, MAX_ERRORS } from '../validation/field-error.ts'
 import { checkPatch, type PatchOperation } from './patch.ts'
@@ -12,8 +13,6 @@ export interface AnsweredReview {
 
 /** Past this the API server cuts a warning itself, in the middle of a sentence of its own choosing. */
 const MAX_WARNING = 256
-/** The longest name that an object can have. */
-const MAX_NAME = 253
 
 /**
  * The answer to a review that was decided. Throws when the verdict cannot be sent: the API server fails the user's
@@ -89,7 +88,7 @@ function denial({ uid, kind, name }: AdmissionRequest, verdict: Denied): Admissi
     message: describe(error),
     field: fieldOf(error),
   }))
-  const details = { ...(name ? { name: name.slice(0, MAX_NAME) } : undefined), kind: kind.kind, causes }
+  const details = { ...(name ? { name: name.slice(0, MAX_NAME_LENGTH) } : undefined), kind: kind.kind, causes }
   return {
     uid,
     allowed: false,

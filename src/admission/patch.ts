@@ -1,3 +1,5 @@
+import { assign, isObject } from '../kube/vocabulary/fields.ts'
+
 /** One operation of a JSON Patch (RFC 6902). Muster only ever adds and replaces. */
 export interface PatchOperation {
   readonly op: 'add' | 'replace'
@@ -92,13 +94,13 @@ function fitsPlainly(document: unknown, operations: readonly PatchOperation[], i
     if (isBelow(path, operations[earlier]?.path ?? '')) return false
   }
   const segments = segmentsOf(path)
-  let parent = document
+  let parent: unknown = document
   for (let depth = 0; depth < segments.length; depth++) {
-    if (typeof parent !== 'object' || parent === null || Array.isArray(parent)) return false
+    if (!isObject(parent)) return false
     if (depth === segments.length - 1) return true
     const key = segments[depth] ?? ''
     if (!Object.hasOwn(parent, key)) return false
-    parent = (parent as Record<string, unknown>)[key]
+    parent = parent[key]
   }
   return false
 }
@@ -115,11 +117,11 @@ function applyOperation(root: unknown, operation: PatchOperation, owned: Set<Con
   for (let depth = 0; depth < segments.length - 1; depth++) {
     const key = existingKey(parent, segments[depth] ?? '', path)
     const child = own(valueAt(parent, key), path, owned)
-    assign(parent, key, child)
+    put(parent, key, child)
     parent = child
   }
   const last = segments[segments.length - 1] ?? ''
-  if (operation.op === 'replace') assign(parent, existingKey(parent, last, path), operation.value)
+  if (operation.op === 'replace') put(parent, existingKey(parent, last, path), operation.value)
   else if (Array.isArray(parent)) parent.splice(insertionIndex(parent, last, path), 0, operation.value)
   else assign(parent, last, operation.value)
   return result
@@ -161,10 +163,7 @@ function valueAt(parent: Container, key: string): unknown {
   return Array.isArray(parent) ? parent[Number(key)] : parent[key]
 }
 
-/** Plain assignment to `__proto__` would swap the prototype instead of storing a value. */
-function assign(parent: Container, key: string, value: unknown): void {
+function put(parent: Container, key: string, value: unknown): void {
   if (Array.isArray(parent)) parent[Number(key)] = value
-  else if (key === '__proto__') {
-    Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true })
-  } else parent[key] = value
+  else assign(parent, key, value)
 }

@@ -1,8 +1,9 @@
 import { type ReadDocument, readDocuments } from '../documents/documents.ts'
-import { formatUnreadable, isObject, type Unreadable } from '../documents/place.ts'
+import { formatUnreadable, type Unreadable } from '../documents/place.ts'
 import { readSources } from '../documents/sources.ts'
 import { writeYaml } from '../documents/yaml-writer.ts'
 import { parseApiVersion } from '../kube/vocabulary/api-version.ts'
+import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
 import { oneLine } from '../review/format.ts'
 import { objectsOf } from '../review/subjects.ts'
 import { describe } from '../validation/field-error.ts'
@@ -65,7 +66,7 @@ type Kind = 'Job' | 'JobSet' | 'CronJob' | 'Workload' | 'other'
 const MAKES_PODS: ReadonlySet<Kind> = new Set<Kind>(['Job', 'JobSet', 'CronJob'])
 
 interface Found {
-  readonly object: Readonly<Record<string, unknown>>
+  readonly object: Fields
   readonly kind: Kind
   readonly place: Omit<Unreadable, 'message'>
 }
@@ -97,7 +98,7 @@ function reviewed(value: unknown): unknown {
   return value.request.object
 }
 
-function kindOf({ apiVersion, kind }: Readonly<Record<string, unknown>>): Kind {
+function kindOf({ apiVersion, kind }: Fields): Kind {
   const group = typeof apiVersion === 'string' ? parseApiVersion(apiVersion).group : ''
   if (group === 'batch' && (kind === 'Job' || kind === 'CronJob')) return kind
   if (group === 'jobset.x-k8s.io' && kind === 'JobSet') return kind

@@ -1,3 +1,4 @@
+import { isLabelKey, isLabelValue, isSubdomain, MAX_LABEL_LENGTH } from '../kube/vocabulary/formats.ts'
 import { KNOWN_FRAMEWORKS } from '../kube/vocabulary/frameworks.ts'
 import { NAMESPACE_NAME_LABEL, SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
 import type { LabelSelector, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
@@ -52,19 +53,6 @@ export function ruleErrors(given: GivenConfiguration, source: Source): readonly 
 
 type Report = (path: Path, message: string) => void
 
-const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-
-/** A label key or a resource name: `name` or `domain/name`. */
-function isQualifiedName(text: string): boolean {
-  const slash = text.indexOf('/')
-  const domain = slash < 0 ? undefined : text.slice(0, slash)
-  return NAME.test(text.slice(slash + 1)) && (domain === undefined || isSubdomain(domain, 253))
-}
-
-const isSubdomain = (text: string, limit: number): boolean => text.length <= limit && SUBDOMAIN.test(text)
-const isLabelValue = (text: string): boolean => text === '' || NAME.test(text)
-
 const LABEL_KEY = 'is not a label key: write it as name or domain/name, with letters, digits, "-", "_" and "."'
 const LABEL_VALUE =
   'is not a label value: at most 63 letters, digits, "-", "_" and ".", and a letter or digit at both ends'
@@ -73,7 +61,7 @@ function checkSelector(selector: LabelSelector | undefined, path: Path, report: 
   checkLabels(selector?.matchLabels, [...path, 'matchLabels'], report)
   for (const [index, { key, operator, values }] of (selector?.matchExpressions ?? []).entries()) {
     const at: Path = [...path, 'matchExpressions', index]
-    if (!isQualifiedName(key)) report([...at, 'key'], `${shown(key)} ${LABEL_KEY}`)
+    if (!isLabelKey(key)) report([...at, 'key'], `${shown(key)} ${LABEL_KEY}`)
     const needsValues = operator === 'In' || operator === 'NotIn'
     const count = values?.length ?? 0
     if (needsValues && count === 0) report([...at, 'values'], `operator ${operator} needs at least one value`)
@@ -86,7 +74,7 @@ function checkSelector(selector: LabelSelector | undefined, path: Path, report: 
 
 function checkLabels(labels: StringMap | null | undefined, path: Path, report: Report): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
-    if (!isQualifiedName(key)) report([...path, key], `${shown(key)} ${LABEL_KEY}`)
+    if (!isLabelKey(key)) report([...path, key], `${shown(key)} ${LABEL_KEY}`)
     else if (!isLabelValue(value)) report([...path, key], `${shown(value)} ${LABEL_VALUE}`)
   }
 }
@@ -97,7 +85,7 @@ function checkQueues(queues: readonly GivenQueue[], report: Report): void {
     const path: Path = ['queues', index, 'name']
     const earlier = seen.get(queue.name)
     // Pods name their queue in a label, so a name that no label can hold would wait for a pod that never comes.
-    if (!isSubdomain(queue.name, 63)) {
+    if (!isSubdomain(queue.name) || queue.name.length > MAX_LABEL_LENGTH) {
       report(path, `${shown(queue.name)} is not a queue name: at most 63 lower-case letters, digits, "-" and "."`)
     } else if (earlier !== undefined) {
       report(path, `${shown(queue.name)} is already the name of queues[${earlier}]`)
@@ -114,7 +102,7 @@ function checkQueues(queues: readonly GivenQueue[], report: Report): void {
 function checkToleration({ key, operator, value, effect, tolerationSeconds }: Toleration, path: Path, report: Report) {
   if (key === undefined) {
     if (operator !== 'Exists') report(path, 'has no key: only operator Exists tolerates every taint')
-  } else if (!isQualifiedName(key)) report([...path, 'key'], `${shown(key)} ${LABEL_KEY}`)
+  } else if (!isLabelKey(key)) report([...path, 'key'], `${shown(key)} ${LABEL_KEY}`)
   if (operator === 'Exists' && value) report([...path, 'value'], 'operator Exists takes no value: remove it')
   else if (!isLabelValue(value ?? '')) report([...path, 'value'], `${shown(value)} ${LABEL_VALUE}`)
   if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
@@ -124,7 +112,7 @@ function checkToleration({ key, operator, value, effect, tolerationSeconds }: To
 
 function checkLimit(resource: string, amount: string | number, queue: number, report: Report): void {
   const path: Path = ['queues', queue, 'limits', resource]
-  if (!isQualifiedName(resource)) {
+  if (!isLabelKey(resource)) {
     report(path, `${shown(resource)} is not a resource name: write it as cpu, memory, pods or domain/name`)
     return
   }
@@ -147,7 +135,7 @@ function checkAllow(allow: Partial<SchedulingAllowList> | undefined, path: Path,
     const at: Path = [...path, 'topologyKeys', index]
     if (key === '*') {
       if (keys.length > 1) report(at, '"*" allows every key and must stand alone: remove it or the other keys')
-    } else if (!isQualifiedName(key)) report(at, `${shown(key)} ${LABEL_KEY}`)
+    } else if (!isLabelKey(key)) report(at, `${shown(key)} ${LABEL_KEY}`)
   }
 }
 

@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv'
+import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
 import { API_VERSION, CONFIGURATION_SCHEMA, configurationKeys, KIND, type Schema } from './schema.ts'
 import type { ConfigError, Path, Source } from './source.ts'
 
@@ -58,7 +59,7 @@ function pathOf(pointer: string, root: unknown): Path {
   for (const part of pointer.split('/').slice(1)) {
     const step = part.replaceAll('~1', '/').replaceAll('~0', '~')
     path.push(Array.isArray(value) ? Number(step) : step)
-    value = (value as Readonly<Record<string, unknown>>)[step]
+    value = (value as Fields)[step]
   }
   return path
 }
@@ -80,7 +81,7 @@ function wrongType(wanted: Schema['type'], value: unknown): string {
 /** A value as it stands in an error: containers by their kind, the rest as JSON and never long. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object' && value !== null) return 'a map'
+  if (isObject(value)) return 'a map'
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }

@@ -1,6 +1,7 @@
+import { assign, isObject } from '../kube/vocabulary/fields.ts'
 import { flow, isQuote, quoted, resolved, skipSpaces, UNUSUAL } from './flow-yaml.ts'
 import { MAX_DEPTH } from './limits.ts'
-import { assign, isObject, type ReadValue } from './place.ts'
+import type { ReadValue } from './place.ts'
 
 /**
  * Manifests as people and tools write them: nested maps and lists, words and texts on one line, blocks of text with

@@ -1,4 +1,4 @@
-import { assign } from './place.ts'
+import { assign } from '../kube/vocabulary/fields.ts'
 import { NOT_IN_JSON, plainScalar } from './scalars.ts'
 
 /** Thrown to say: this needs the whole of YAML. One instance, because it carries nothing. */

@@ -1,5 +1,6 @@
+import { assign } from '../kube/vocabulary/fields.ts'
 import { MAX_DEPTH } from './limits.ts'
-import { assign, type Problem, problem, ReadError, type ReadValue } from './place.ts'
+import { type Problem, problem, ReadError, type ReadValue } from './place.ts'
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y
 const WORDS = [

@@ -51,14 +51,3 @@ export function lineFinder(text: string): (offset: number) => { readonly line: n
     return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
   }
 }
-
-/** Plain assignment to `__proto__` would swap the prototype instead of storing a value. */
-export function assign(map: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true })
-  } else map[key] = value
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -9,8 +9,9 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml'
+import { assign, isObject } from '../kube/vocabulary/fields.ts'
 import { MAX_DEPTH } from './limits.ts'
-import { assign, isObject, type Problem, problem, ReadError, type ReadValue } from './place.ts'
+import { type Problem, problem, ReadError, type ReadValue } from './place.ts'
 import { NOT_IN_JSON, plainScalar } from './scalars.ts'
 
 /** Repeating an anchor is a convenience; a text that grows past this by repetition alone is a memory bomb. */

@@ -1,4 +1,4 @@
-import { isObject } from './place.ts'
+import { isObject } from '../kube/vocabulary/fields.ts'
 import { plainScalar } from './scalars.ts'
 
 /** Words that mean themselves in every version of YAML, with nothing in them that could open or end something else. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isObject } from '../documents/place.ts'
-import type { KubeObject, ObjectMeta } from '../kube/vocabulary/objects.ts'
+import { isObject } from '../kube/vocabulary/fields.ts'
+import { controllerOf, type KubeObject, type ObjectMeta } from '../kube/vocabulary/objects.ts'
 
 /** The part of `wanted` that `known` does not have yet, as a merge patch. */
 export interface Change {
@@ -18,7 +18,7 @@ export function hasSameController(known: KubeObject, wanted: KubeObject): boolea
 }
 
 function controllerUid({ metadata }: KubeObject): string | undefined {
-  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid
+  return controllerOf(metadata.ownerReferences)?.uid
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { ReadDocument } from '../documents/documents.ts'
-import { isObject, type Unreadable } from '../documents/place.ts'
+import type { Unreadable } from '../documents/place.ts'
+import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
 import { NAMESPACE_NAME_LABEL } from '../kube/vocabulary/names.ts'
 import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 import { localWorld } from '../webhooks/local-world.ts'
@@ -77,7 +78,7 @@ function ownerKey(group: string, kind: string, namespace: string, name: string):
   return [group, kind, namespace, name].join('\n')
 }
 
-function factsOf({ uid, labels, ownerReferences }: Readonly<Record<string, unknown>>): OwnerFacts | string {
+function factsOf({ uid, labels, ownerReferences }: Fields): OwnerFacts | string {
   if (!isAbsent(uid) && typeof uid !== 'string') return 'metadata.uid must be a text: put it in quotes'
   if (!isAbsent(labels) && !isStringMap(labels)) {
     return 'metadata.labels must be a map of texts: put the values in quotes'

@@ -1,7 +1,8 @@
 import type { EnvelopeCheck } from '../admission/envelope.ts'
 import type { AdmissionRequest, GroupVersionKind, UserInfo } from '../admission/review.ts'
 import type { DocumentSource, ReadDocument } from '../documents/documents.ts'
-import { isObject, type Unreadable } from '../documents/place.ts'
+import type { Unreadable } from '../documents/place.ts'
+import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { isServed, kindOf, resourceOf } from './rules.ts'
 
@@ -57,15 +58,11 @@ function unfolded(value: unknown, line: number, document: ReadDocument, lists: n
   })
 }
 
-function isReview(value: unknown): value is Readonly<Record<string, unknown>> {
+function isReview(value: unknown): value is Fields {
   return isObject(value) && value.kind === 'AdmissionReview' && String(value.apiVersion).startsWith('admission.k8s.io/')
 }
 
-function readReview(
-  value: Readonly<Record<string, unknown>>,
-  { user }: SubjectOptions,
-  check: EnvelopeCheck,
-): AdmissionRequest | string {
+function readReview(value: Fields, { user }: SubjectOptions, check: EnvelopeCheck): AdmissionRequest | string {
   const checked = check(completed(value))
   if ('problem' in checked) return `not a readable AdmissionReview: ${checked.problem}`
   const { request } = checked.ok
@@ -76,7 +73,7 @@ function readReview(
  * A review that the API server sent is complete and stays as it is. One that a person wrote may leave out what the
  * object says already.
  */
-function completed(review: Readonly<Record<string, unknown>>): unknown {
+function completed(review: Fields): unknown {
   const { request } = review
   if (!isObject(request)) return review
   const object = isObject(request.object) ? request.object : request.oldObject

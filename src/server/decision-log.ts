@@ -1,12 +1,13 @@
 import type { Logger } from 'pino'
 import type { AdmissionRequest, Operation } from '../admission/review.ts'
 import type { Verdict } from '../admission/verdict.ts'
+import { MAX_NAME_LENGTH } from '../kube/vocabulary/formats.ts'
 import { quoted } from '../kube/vocabulary/json-text.ts'
 import { lineWriter } from './logging.ts'
 import type { VerdictLabel } from './metrics.ts'
 
-/** The longest DNS subdomain: no legal name is cut. */
-const MAX_TEXT = 253
+/** No legal name is cut. */
+const MAX_TEXT = MAX_NAME_LENGTH
 const MAX_FIELDS = 10
 
 /** Who asked for what, short enough for a log line whatever the request says. Never the object itself. */

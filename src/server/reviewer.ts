@@ -3,6 +3,7 @@ import { refusal } from '../admission/answer.ts'
 import { createReviewDecoder } from '../admission/protocol.ts'
 import type { Operation } from '../admission/review.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
+import type { Fields } from '../kube/vocabulary/fields.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import { answerReview, type WrittenAnswer } from './answer-review.ts'
 import { AskingWorld, type CachedWorld } from './asking-world.ts'
@@ -147,6 +148,6 @@ export function refused(status: number, reason: string): Answer {
   return { status, text: JSON.stringify({ error: reason }) }
 }
 
-function cappedAll(texts: Readonly<Record<string, unknown>>): Record<string, string | undefined> {
+function cappedAll(texts: Fields): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, capped(text)]))
 }

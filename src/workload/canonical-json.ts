@@ -1,3 +1,5 @@
+import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
+
 /**
  * JSON exactly as Go's encoding/json writes it for typed values: structs in declaration order, maps sorted by the
  * bytes of their keys, `omitempty`, and the five characters that Go escapes and JavaScript does not. A hash over
@@ -72,12 +74,8 @@ function isZero(value: unknown): boolean {
   return value === '' || value === 0 || value === false
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** UTF-8 sorts by code point. JavaScript sorts by UTF-16 unit, which differs above U+FFFF. */
-function sortedKeys(value: Readonly<Record<string, unknown>>): readonly string[] {
+function sortedKeys(value: Fields): readonly string[] {
   const keys = Object.keys(value)
   if (keys.length < 2) return keys
   return keys.every(key => PLAIN.test(key)) ? keys.sort() : sortedByCodePoint(keys)

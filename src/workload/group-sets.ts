@@ -1,14 +1,15 @@
 import { readYamlOrJson } from '../documents/yaml-or-json.ts'
+import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
+import { dnsLabelProblems } from '../kube/vocabulary/formats.ts'
 import { GROUP_SETS } from '../kube/vocabulary/names.ts'
 import { annotationPath, type FieldError, forbidden, invalid, MAX_ERRORS, required } from '../validation/field-error.ts'
-import { dnsLabelProblems } from '../validation/formats.ts'
 import { MAX_INT32 } from '../validation/numbers.ts'
 
 /** One role that a driver announces: `podSets[]` of the Workload to be. No template: it is the driver's own pod. */
 export interface GroupSet {
   readonly name: string
   readonly count: number
-  readonly template?: Readonly<Record<string, unknown>>
+  readonly template?: Fields
 }
 
 export interface ParsedSets {
@@ -75,7 +76,7 @@ export function parseGroupSets(text: string, ownRole: string | undefined): Parse
 
 const failed = (error: FieldError): ParsedSets => ({ sets: [], errors: [error], warnings: [] })
 
-function unknownKeys(item: Readonly<Record<string, unknown>>, at: string): readonly FieldError[] {
+function unknownKeys(item: Fields, at: string): readonly FieldError[] {
   return Object.keys(item)
     .filter(key => key !== 'name' && key !== 'count' && key !== 'template')
     .slice(0, MAX_ERRORS)
@@ -126,8 +127,4 @@ function containerErrors(container: unknown, at: string, warnings: string[]): re
 
 function isEmpty(template: unknown): boolean {
   return template === undefined || template === null || (isObject(template) && Object.keys(template).length === 0)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

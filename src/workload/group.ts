@@ -1,3 +1,4 @@
+import { dnsLabelProblems, subdomainProblems } from '../kube/vocabulary/formats.ts'
 import {
   GROUP_COUNT,
   GROUP_FAST_ADMISSION,
@@ -12,7 +13,6 @@ import {
 } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, labelPath, required } from '../validation/field-error.ts'
-import { dnsLabelProblems, subdomainProblems } from '../validation/formats.ts'
 import { atoiProblem, MAX_INT32, parseInt32 } from '../validation/numbers.ts'
 import { type GroupSet, MAX_ROLES, parseGroupSets } from './group-sets.ts'
 import { setOf, sumErrors, sumOf } from './group-sums.ts'

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
+import { MAX_NAME_LENGTH } from '../kube/vocabulary/formats.ts'
 
-/** 253 for an object name, less the dash and the five digits that make it unique. */
-const MAX_PREFIX = 247
+/** Less the dash and the five digits that make it unique. */
+const MAX_PREFIX = MAX_NAME_LENGTH - 6
 
 /**
  * The Workload of a single pod, named as Kueue names it: the pod's uid is in the hash, so a pod that is

@@ -1,3 +1,4 @@
+import { isDnsLabel } from '../kube/vocabulary/formats.ts'
 import { CLUSTER_QUEUE_LABEL, LOCAL_QUEUE_LABEL, PODSET_LABEL, WORKLOAD_ANNOTATION } from '../kube/vocabulary/names.ts'
 import type { Pod, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 import type { PodSet, PodSetUpdate, QueuedWorkload } from './queued-workload.ts'
@@ -13,7 +14,6 @@ export interface PodAdditions {
   readonly resourceVersion?: string
 }
 
-const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const MAPS = ['labels', 'annotations', 'nodeSelector'] as const
 
 /** What the admission gives every pod of a podSet: the marks by which others account for it, and where it may run. */
@@ -29,7 +29,7 @@ export function updateOf(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate
       [PODSET_LABEL]: podSet.name,
       ...(queue !== '' && { [LOCAL_QUEUE_LABEL]: queue }),
       // A queue may have a longer name than a label has room for.
-      ...(DNS_LABEL.test(clusterQueue) && { [CLUSTER_QUEUE_LABEL]: clusterQueue }),
+      ...(isDnsLabel(clusterQueue) && { [CLUSTER_QUEUE_LABEL]: clusterQueue }),
     },
     annotations: { ...assigned?.annotations, [WORKLOAD_ANNOTATION]: workload.metadata.name ?? '' },
   }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Fields } from '../kube/vocabulary/fields.ts'
 import type { PodSpec } from '../kube/vocabulary/objects.ts'
 import { canonicalQuantity } from '../kube/vocabulary/quantities.ts'
 import { type Encode, integer, list, map, pointer, struct, text } from './canonical-json.ts'
@@ -129,7 +130,7 @@ function containers(value: unknown): string {
 
 /** The text under the hash: the keys are sorted, as Go sorts the keys of a map. */
 export function roleShape(podSpec: PodSpec): string {
-  const spec = podSpec as Readonly<Record<string, unknown>>
+  const spec = podSpec as Fields
   const podLevel = spec.resources
   // Only there when set, so that hashes of pods without pod-level resources stayed what they were before KEP-2837.
   const resources =
@@ -156,7 +157,7 @@ const MAX_KNOWN_LENGTH = 4096
 let oldest = 0
 
 export function roleHash(spec: PodSpec): string {
-  const parts = rolePartsOf(spec as Readonly<Record<string, unknown>>)
+  const parts = rolePartsOf(spec as Fields)
   for (const known of KNOWN) {
     if (sameParts(parts, known.parts)) return known.hash
   }

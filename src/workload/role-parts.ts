@@ -1,7 +1,9 @@
+import type { Fields } from '../kube/vocabulary/fields.ts'
+
 /** The parts of a pod spec that its role depends on: all that `roleShape` reads, and nothing else. */
 export type RoleParts = readonly unknown[]
 
-export function rolePartsOf(spec: Readonly<Record<string, unknown>>): RoleParts {
+export function rolePartsOf(spec: Fields): RoleParts {
   return [
     containerParts(spec.containers),
     containerParts(spec.initContainers),

@@ -143,6 +143,20 @@ describe('labels and annotations', () => {
   })
 })
 
+describe('what is asked everywhere', () => {
+  it.each([
+    [
+      'whether a value is an object',
+      /=== 'object' && [\w.]+ !== null && !Array\.isArray\(/,
+      'kube/vocabulary/fields.ts',
+    ],
+    ['what a name may look like', /\[(?:A-Z)?a-z0-9\]\(?\[-/i, 'kube/vocabulary/formats.ts'],
+  ])('has one answer: %s', (_, pattern, home) => {
+    const answers = [...CODE].filter(([, code]) => pattern.test(code)).map(([file]) => file)
+    expect(answers).toEqual([home])
+  })
+})
+
 function importsName(code: string, name: string): boolean {
   const imports = [...code.matchAll(/^import \{([^}]*)\} from '[^']*vocabulary\/names\.ts'/gm)]
   return imports.some(([, list = '']) => list.split(',').some(item => item.trim().split(' ')[0] === name))

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError, ProtocolError, type Status, type StatusCause } from '../vocabulary/api.ts'
+import { isObject } from '../vocabulary/fields.ts'
 
 interface CallName {
   readonly method: string
@@ -18,7 +19,7 @@ export function parseObject<T>(call: CallName, text: string): T {
   } catch (error) {
     throw new ProtocolError(`${describeCall(call)}: the answer is not JSON: ${(error as Error).message}`)
   }
-  if (typeof value === 'object' && value !== null) return value as T
+  if (isObject(value)) return value as T
   throw new ProtocolError(`${describeCall(call)}: the answer is not an object`)
 }
 
@@ -34,13 +35,13 @@ export function toApiError(call: CallName, response: IncomingMessage, text: stri
 }
 
 function isStatus(value: unknown): value is Status {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status'
+  return isObject(value) && value.kind === 'Status'
 }
 
 /** Admission webhooks of others write them, too, and may send anything. */
 function causesOf(status: Status | undefined): readonly StatusCause[] {
   const causes: unknown = status?.details?.causes
-  return Array.isArray(causes) ? causes.filter(cause => typeof cause === 'object' && cause !== null) : []
+  return Array.isArray(causes) ? causes.filter(isObject) : []
 }
 
 /** Proxies in front of the API server answer errors in HTML or plain text. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ProtocolError, SilenceError, type WatchEvent } from '../vocabulary/api.ts'
 import type { Clock } from '../vocabulary/clock.ts'
+import { isObject } from '../vocabulary/fields.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
 
 /** An object is at most a few megabytes in etcd; a line beyond this is not one. */
@@ -68,8 +69,8 @@ function parseEvent<T>(line: Buffer): WatchEvent<T> | undefined {
   } catch (error) {
     throw new ProtocolError(`a line of the watch cannot be read: ${(error as Error).message}`)
   }
-  if (typeof event !== 'object' || event === null || !('type' in event) || !EVENT_TYPES.has(event.type)) {
+  if (!isObject(event) || !EVENT_TYPES.has(event.type)) {
     throw new ProtocolError('a line of the watch is not a watch event')
   }
-  return event as WatchEvent<T>
+  return event as unknown as WatchEvent<T>
 }

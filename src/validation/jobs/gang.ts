@@ -1,6 +1,6 @@
+import { isObject } from '../../kube/vocabulary/fields.ts'
 import { type FieldError, invalid } from '../field-error.ts'
 import type { DisruptionMode, GangPolicy, PodGroupPolicy } from './scheduling-model.ts'
-import { isRecord } from './scheduling-tree.ts'
 
 /**
  * What a gang is, for everybody who asks: the rules, the warnings, the guard of the parallelism and the builder. The
@@ -15,7 +15,7 @@ export function policyThatCounts(policy: unknown): PodGroupPolicy | undefined {
 
 /** A Job that asks for no policy is a basic one. What is no policy at all is reported as that and counts as nothing. */
 export function jobPolicy(policy: unknown): PodGroupPolicy | undefined {
-  const isAbsent = policy === undefined || isRecord(policy)
+  const isAbsent = policy === undefined || isObject(policy)
   return policyThatCounts(policy) ?? (isAbsent ? { basic: {} } : undefined)
 }
 
@@ -29,7 +29,7 @@ export const isGang = (policy: unknown): boolean => policyThatCounts(policy)?.ga
 
 /** The gang of a policy tree. Its minCount is whatever was written. */
 export function gangOf(policy: unknown): { readonly minCount?: unknown } | undefined {
-  return isRecord(policy) && isRecord(policy.gang) ? policy.gang : undefined
+  return isObject(policy) && isObject(policy.gang) ? policy.gang : undefined
 }
 
 /** A gang that names no size is all that runs at a time; whoever runs nothing at the moment has a gang of one. */
@@ -56,4 +56,4 @@ export function allNeedsGangErrors(
   return [invalid(path, '', 'the disruptionMode `all` is not supported with the Basic scheduling policy')]
 }
 
-const isSet = (union: unknown, member: string): boolean => isRecord(union) && union[member] !== undefined
+const isSet = (union: unknown, member: string): boolean => isObject(union) && union[member] !== undefined

@@ -1,9 +1,10 @@
 import type { SchedulingAllowList } from '../../config/configuration.ts'
+import { isObject } from '../../kube/vocabulary/fields.ts'
 import { type FieldError, forbidden } from '../field-error.ts'
 import { isBlock, type JobView, writingErrors } from './job-view.ts'
 import { members } from './scheduling-rules.ts'
 import { blockKeys, type WrittenBlock } from './scheduling-spelling.ts'
-import { isRecord, MAX_ITEMS, type StrayKey, shortened } from './scheduling-tree.ts'
+import { MAX_ITEMS, type StrayKey, shortened } from './scheduling-tree.ts'
 
 /** The list that binds a namespace, and where in the configuration it stands: whoever is refused wants to know. */
 export interface Allowance {
@@ -73,8 +74,8 @@ const listed = (names: readonly string[]): string => (names.length === 0 ? 'noth
 
 /** More keys than anybody looks at cannot be allowed one by one; the rest stands for a key that is in no list. */
 function topologyOf(constraints: unknown): readonly unknown[] {
-  const topology = isRecord(constraints) && Array.isArray(constraints.topology) ? constraints.topology : []
-  const keys = topology.slice(0, MAX_ITEMS).map((entry: unknown) => (isRecord(entry) ? entry.key : undefined))
+  const topology = isObject(constraints) && Array.isArray(constraints.topology) ? constraints.topology : []
+  const keys = topology.slice(0, MAX_ITEMS).map((entry: unknown) => (isObject(entry) ? entry.key : undefined))
   return topology.length > MAX_ITEMS ? [...keys, `and ${topology.length - MAX_ITEMS} more`] : keys
 }
 

@@ -1,8 +1,8 @@
 import { readYamlOrJson } from '../../documents/yaml-or-json.ts'
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import { SCHEDULING } from '../../kube/vocabulary/names.ts'
 import { type FieldError, forbidden, invalid, required } from '../field-error.ts'
 import { readBlock, type WrittenBlock } from './scheduling-spelling.ts'
-import { type Fields, isRecord } from './scheduling-tree.ts'
 
 /** What the rules read of a Job, or of the Job that a CronJob or JobSet will make. */
 export interface JobView {
@@ -32,18 +32,18 @@ export const annotationPath = ({ prefix }: { readonly prefix: string }): string 
 
 /** The annotation of a Job, or of a template of Jobs, as it stands there. */
 export function annotatedBlock(template: unknown): unknown {
-  const metadata = isRecord(template) ? template.metadata : undefined
-  const annotations = isRecord(metadata) ? metadata.annotations : undefined
-  return isRecord(annotations) && Object.hasOwn(annotations, SCHEDULING) ? annotations[SCHEDULING] : undefined
+  const metadata = isObject(template) ? template.metadata : undefined
+  const annotations = isObject(metadata) ? metadata.annotations : undefined
+  return isObject(annotations) && Object.hasOwn(annotations, SCHEDULING) ? annotations[SCHEDULING] : undefined
 }
 
 /** `template` has the metadata and the spec of a Job; `name` is the name of the object that people know. */
 export function viewJob(template: unknown, prefix: string, name: string): JobView | readonly FieldError[] {
-  if (!isRecord(template))
+  if (!isObject(template))
     return [required(prefix === '' ? 'object' : prefix.slice(0, -1), 'the request carries no Job')]
   const { metadata = {}, spec } = template
-  if (!isRecord(spec)) return [required(`${prefix}spec`, 'a Job has a spec')]
-  const { ownerReferences } = isRecord(metadata) ? metadata : {}
+  if (!isObject(spec)) return [required(`${prefix}spec`, 'a Job has a spec')]
+  const { ownerReferences } = isObject(metadata) ? metadata : {}
   const numberErrors: FieldError[] = []
   const text = annotatedBlock(template)
   return {
@@ -84,8 +84,8 @@ export function writingErrors(job: JobView): readonly FieldError[] {
 
 /** The spec of the pods that a Job makes, wherever it is missing an empty one. */
 export function podSpecOf(jobSpec: unknown): Fields {
-  const template = isRecord(jobSpec) && isRecord(jobSpec.template) ? jobSpec.template : {}
-  return isRecord(template.spec) ? template.spec : {}
+  const template = isObject(jobSpec) && isObject(jobSpec.template) ? jobSpec.template : {}
+  return isObject(template.spec) ? template.spec : {}
 }
 
 function readAnnotation(text: unknown, path: string): WrittenBlock | FieldError {
@@ -108,7 +108,7 @@ function numberOf(value: unknown, path: string, errors: FieldError[]): number | 
 
 function controllerOf(references: unknown): JobView['controller'] {
   const found = Array.isArray(references)
-    ? references.find((reference): reference is Fields => isRecord(reference) && reference.controller === true)
+    ? references.find((reference): reference is Fields => isObject(reference) && reference.controller === true)
     : undefined
   return found && { uid: found.uid, kind: found.kind, apiVersion: found.apiVersion }
 }

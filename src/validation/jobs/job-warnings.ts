@@ -1,7 +1,7 @@
+import { isObject } from '../../kube/vocabulary/fields.ts'
 import { gangOf, isGang } from './gang.ts'
 import type { JobView } from './job-view.ts'
 import type { WrittenBlock } from './scheduling-spelling.ts'
-import { isRecord } from './scheduling-tree.ts'
 
 /** The Job controller names the template of the PodGroup `<job>-pgt-0`, and that must be a DNS label. */
 const MAX_JOB_NAME = 57
@@ -33,7 +33,7 @@ function blockWarnings(job: JobView, block: WrittenBlock): readonly string[] {
   const constraints = model.schedulingConstraints
   return [
     ...completionWarnings(job, block),
-    ...(isRecord(constraints) && constraints.topology !== undefined
+    ...(isObject(constraints) && constraints.topology !== undefined
       ? [dropped(paths.topology, 'TopologyAwareWorkloadScheduling')]
       : []),
     ...(model.resourceClaims === undefined ? [] : [dropped(paths.claims, 'DRAWorkloadResourceClaims')]),

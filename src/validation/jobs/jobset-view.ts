@@ -1,7 +1,8 @@
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import { type FieldError, forbidden, invalid, required } from '../field-error.ts'
 import { type JobView, podSpecOf, viewJob } from './job-view.ts'
 import { readBlock, type WrittenBlock } from './scheduling-spelling.ts'
-import { type Fields, isRecord, MAX_ITEMS } from './scheduling-tree.ts'
+import { MAX_ITEMS } from './scheduling-tree.ts'
 
 /**
  * What a JobSet says about scheduling, level by level: about the whole in `spec.scheduling`, and about each replicated
@@ -38,17 +39,17 @@ const POLICIES = 'replicatedJobPolicies'
 const TARGET = 'targetReplicatedJob'
 
 export function viewJobSet(object: unknown): JobSetView {
-  const spec = isRecord(object) && isRecord(object.spec) ? object.spec : {}
+  const spec = isObject(object) && isObject(object.spec) ? object.spec : {}
   const { scheduling, startupPolicy } = spec
   const shapeErrors: FieldError[] = []
   const targetErrors: FieldError[] = []
   const { jobs, names } = readJobs(spec.replicatedJobs, shapeErrors)
   // The KEP has the entries inside of the block; people put them beside it.
-  const inside = isRecord(scheduling) ? scheduling[POLICIES] : undefined
+  const inside = isObject(scheduling) ? scheduling[POLICIES] : undefined
   const targeted = new Map<string, WrittenBlock>()
   readTargeted(`${ROOT}.${POLICIES}`, inside, names, targeted, targetErrors)
   readTargeted(`spec.${POLICIES}`, spec[POLICIES], names, targeted, targetErrors)
-  const inOrder = isRecord(startupPolicy) && startupPolicy.startupPolicyOrder === 'InOrder'
+  const inOrder = isObject(startupPolicy) && startupPolicy.startupPolicyOrder === 'InOrder'
   return {
     root: isAbsent(scheduling) ? undefined : readRoot(scheduling),
     targeted,
@@ -63,7 +64,7 @@ export function viewJobSet(object: unknown): JobSetView {
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 const hasDependencies = (job: unknown): boolean =>
-  isRecord(job) && Array.isArray(job.dependsOn) && job.dependsOn.length > 0
+  isObject(job) && Array.isArray(job.dependsOn) && job.dependsOn.length > 0
 
 /** `names` has those of jobs with errors, too: a policy for one of them does not target nobody. */
 function readJobs(list: unknown, errors: FieldError[]): { jobs: Map<string, ReplicatedJob>; names: Set<string> } {
@@ -71,7 +72,7 @@ function readJobs(list: unknown, errors: FieldError[]): { jobs: Map<string, Repl
   const names = new Set<string>()
   if (!Array.isArray(list) || list.length === 0) errors.push(required(JOBS, 'a JobSet has at least one replicated job'))
   for (const [index, value] of (Array.isArray(list) ? list : []).entries()) {
-    const { name } = isRecord(value) ? value : {}
+    const { name } = isObject(value) ? value : {}
     if (typeof name === 'string' && names.has(name)) {
       errors.push({ field: `${JOBS}[${index}].name`, type: 'Duplicate', detail: '', value: name })
       continue
@@ -84,7 +85,7 @@ function readJobs(list: unknown, errors: FieldError[]): { jobs: Map<string, Repl
 }
 
 function readJob(value: unknown, path: string, errors: FieldError[]): ReplicatedJob | undefined {
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     errors.push(invalid(path, value, 'must be an object with name and template'))
     return undefined
   }
@@ -104,7 +105,7 @@ function readJob(value: unknown, path: string, errors: FieldError[]): Replicated
   if (!isCount) {
     errors.push(invalid(`${path}.replicas`, replicas, 'must be a whole number that is not negative, without quotes'))
   }
-  const podSpec = podSpecOf(isRecord(template) ? template.spec : undefined)
+  const podSpec = podSpecOf(isObject(template) ? template.spec : undefined)
   const pods = (isCount ? replicas : 1) * job.parallelism
   return { name, pods, job, podSpec, bringsGroup: !isAbsent(podSpec.schedulingGroup) }
 }
@@ -114,12 +115,12 @@ function readJob(value: unknown, path: string, errors: FieldError[]): Replicated
  * Otherwise the blocks are alike, so the one of pods is read and its number renamed back.
  */
 function readRoot(value: unknown): WrittenBlock {
-  const { [POLICIES]: _policies, ...own } = isRecord(value) ? value : {}
+  const { [POLICIES]: _policies, ...own } = isObject(value) ? value : {}
   const renamed = Object.entries(own).map(([key, part]) => [key, POLICY_NAMES.has(key) ? countingPods(part) : part])
-  const read = readBlock(isRecord(value) ? Object.fromEntries(renamed) : value, ROOT)
+  const read = readBlock(isObject(value) ? Object.fromEntries(renamed) : value, ROOT)
   const { policy, minCount, claims } = read.paths
   const written = own[policy.slice(ROOT.length + 1)]
-  const countsPods = isRecord(written) && isRecord(written.gang) && Object.hasOwn(written.gang, 'minCount')
+  const countsPods = isObject(written) && isObject(written.gang) && Object.hasOwn(written.gang, 'minCount')
   const hasClaims = read.model.resourceClaims !== undefined
   return {
     ...read,
@@ -137,7 +138,7 @@ const POLICY_NAMES: ReadonlySet<string> = new Set(['policy', 'schedulingPolicy']
 const groupsName = (key: string): string => (key === 'minCount' ? 'minGroupCount' : key)
 
 function countingPods(policy: unknown): unknown {
-  if (!isRecord(policy) || !isRecord(policy.gang)) return policy
+  if (!isObject(policy) || !isObject(policy.gang)) return policy
   const { minGroupCount, minCount: _pods, ...rest } = policy.gang
   return { ...policy, gang: { ...rest, ...(minGroupCount === undefined ? {} : { minCount: minGroupCount }) } }
 }
@@ -153,7 +154,7 @@ function readTargeted(
   if (!Array.isArray(list)) errors.push(invalid(path, list, 'must be a list'))
   for (const [index, entry] of (Array.isArray(list) ? list : []).entries()) {
     const at = `${path}[${index}]`
-    if (!isRecord(entry)) {
+    if (!isObject(entry)) {
       errors.push(invalid(at, entry, `must be an object with ${TARGET} and a scheduling block`))
       continue
     }

@@ -1,8 +1,9 @@
+import { isObject } from '../../kube/vocabulary/fields.ts'
 import { type FieldError, invalid } from '../field-error.ts'
 import { gangOf } from './gang.ts'
 import { structureErrors } from './scheduling-schemas.ts'
 import type { BlockPaths, WrittenBlock } from './scheduling-spelling.ts'
-import { isRecord, sameTree } from './scheduling-tree.ts'
+import { sameTree } from './scheduling-tree.ts'
 
 /**
  * The declarative rules of Kubernetes 1.37 for `spec.scheduling` of a Job: structure on creation, and on update what
@@ -61,7 +62,7 @@ function policyChangeErrors(before: WrittenBlock, after: WrittenBlock): readonly
 }
 
 /** The members of a union that are set, in the order of their declaration. */
-export const members = (union: unknown): readonly string[] => (isRecord(union) ? Object.keys(union) : [])
+export const members = (union: unknown): readonly string[] => (isObject(union) ? Object.keys(union) : [])
 
 const below = (path: string) => (field: string) => (field === '' ? path : `${path}.${field}`)
 
@@ -107,7 +108,7 @@ function duplicateErrors(claims: readonly unknown[], path: string): readonly Fie
   const seen = new Set<unknown>()
   const errors: FieldError[] = []
   for (const [index, claim] of claims.entries()) {
-    if (!isRecord(claim)) continue
+    if (!isObject(claim)) continue
     const { name = '' } = claim
     if (seen.has(name)) {
       errors.push({ field: `${path}[${index}]`, type: 'Duplicate', detail: '', value: { name, ...claim } })

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { ErrorObject, FuncKeywordDefinition, ValidateFunction } from 'ajv'
+import { dnsLabelProblems, labelKeyProblems, subdomainProblems } from '../../kube/vocabulary/formats.ts'
 import { type FieldError, invalid, required } from '../field-error.ts'
-import { dnsLabelProblems, labelKeyProblems, subdomainProblems } from '../formats.ts'
 import { MAX_INT32 } from '../numbers.ts'
 
 const MARKER = { type: 'object' } as const

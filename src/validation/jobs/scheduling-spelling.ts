@@ -1,11 +1,10 @@
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import { type FieldError, forbidden, invalid } from '../field-error.ts'
 import {
   claimsTree,
   collectStrays,
   constraintsTree,
   disruptionTree,
-  type Fields,
-  isRecord,
   policyTree,
   type RawBlock,
   type StrayKey,
@@ -59,7 +58,7 @@ export const blockKeys = (block: WrittenBlock): readonly string[] =>
 
 /** Reads the block at `root`, a field path; `value` is anything. */
 export function readBlock(value: unknown, root: string): WrittenBlock {
-  if (!isRecord(value)) {
+  if (!isObject(value)) {
     const detail = `must be an object with ${SHIPPED_KEYS.join(', ')}`
     const names = { policy: NAMES.policy[0], constraints: NAMES.constraints[0], disruption: NAMES.disruption[0] }
     const paths = pathsOf(root, names, () => 'key', new Map())

@@ -1,3 +1,5 @@
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
+
 /**
  * A scheduling block with known keys only, in one order, without nulls: what is left after the API server has decoded
  * it into its types. The values may still be of the wrong type; the schemas find that.
@@ -20,12 +22,6 @@ export interface StrayKey {
   /** The keys that its place does have. */
   readonly known: readonly string[]
   readonly value: unknown
-}
-
-export type Fields = Readonly<Record<string, unknown>>
-
-export function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Enough to see what is going on; a manifest with a thousand unknown keys is no manifest. */
@@ -116,7 +112,7 @@ function object(
   copy: (fields: Fields) => Fields,
 ): unknown {
   if (value === null || value === undefined) return undefined
-  if (!isRecord(value)) return value
+  if (!isObject(value)) return value
   collectStrays(value, at, holder, known, found)
   return withoutAbsent(copy(value))
 }

@@ -1,5 +1,6 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
+import { isObject } from '../../kube/vocabulary/fields.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { withPolicyErrors } from '../../validation/jobs/job-allow.ts'
 import { blocksChanged, upstreamErrors } from '../../validation/jobs/job-rules.ts'
@@ -13,7 +14,6 @@ import {
   writingErrors,
 } from '../../validation/jobs/job-view.ts'
 import { cronJobWarnings, jobWarnings } from '../../validation/jobs/job-warnings.ts'
-import { isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import { LARGE_BODY, type Rule, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
 import { allowanceFor } from './allowance.ts'
@@ -119,13 +119,13 @@ const isMalformed = (view: JobView | readonly FieldError[] | undefined): view is
   Array.isArray(view)
 
 function viewObject(object: unknown, kind: 'Job' | 'CronJob', requestName = ''): JobView | readonly FieldError[] {
-  const { metadata, spec } = isRecord(object) ? object : {}
-  const { name, generateName } = isRecord(metadata) ? metadata : {}
+  const { metadata, spec } = isObject(object) ? object : {}
+  const { name, generateName } = isObject(metadata) ? metadata : {}
   // Five characters are what the API server adds.
   const generated = typeof generateName === 'string' ? `${generateName}xxxxx` : ''
   const known = (typeof name === 'string' && name) || requestName || generated
   if (kind === 'Job') return viewJob(object, '', known)
-  return viewJob(isRecord(spec) ? spec.jobTemplate : undefined, 'spec.jobTemplate.', known)
+  return viewJob(isObject(spec) ? spec.jobTemplate : undefined, 'spec.jobTemplate.', known)
 }
 
 /** Nobody copies the annotations of a CronJob to its Jobs. */

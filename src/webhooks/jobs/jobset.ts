@@ -1,9 +1,9 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
+import { isObject } from '../../kube/vocabulary/fields.ts'
 import { describe, type FieldError, MAX_ERRORS } from '../../validation/field-error.ts'
 import { jobSetErrors, newlySaid } from '../../validation/jobs/jobset-rules.ts'
 import { viewJobSet } from '../../validation/jobs/jobset-view.ts'
-import { isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import { mapJobSet } from '../../workload/mappers/jobset.ts'
 import type { World } from '../world.ts'
 import { allowanceFor } from './allowance.ts'
@@ -30,7 +30,7 @@ export function reviewJobSet(request: AdmissionRequest, world: World): Verdict {
  * decides and nobody has settled yet, so this is a warning here and an error only where it is compiled.
  */
 function compileWarnings(object: unknown): readonly string[] {
-  const compiled = isRecord(object) ? mapJobSet(object, { version: '1.37' }) : { notes: [] }
+  const compiled = isObject(object) ? mapJobSet(object, { version: '1.37' }) : { notes: [] }
   return 'errors' in compiled ? compiled.errors.map(warningOf) : []
 }
 

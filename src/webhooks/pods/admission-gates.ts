@@ -1,7 +1,7 @@
+import { domainPrefixedPathProblems } from '../../kube/vocabulary/formats.ts'
 import { ADMISSION_GATED_BY } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, MAX_ERRORS } from '../../validation/field-error.ts'
-import { domainPrefixedPathProblems } from '../../validation/formats.ts'
 import { admissionGatedBy } from '../../workload/pod-facts.ts'
 
 /** Kueue's annotation `admission-gated-by`: names of controllers that must consent before admission. */

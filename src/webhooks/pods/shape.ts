@@ -1,3 +1,4 @@
+import { isObject } from '../../kube/vocabulary/fields.ts'
 import { type FieldError, invalid, MAX_ERRORS, required } from '../../validation/field-error.ts'
 
 /**
@@ -49,8 +50,4 @@ function checkList(
     if (errors.length >= MAX_ERRORS) return
     if (!fits(item)) errors.push(invalid(`${path}[${index}]`, item, `must be ${what}`))
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

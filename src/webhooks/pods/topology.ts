@@ -1,6 +1,6 @@
+import { labelKeyProblems } from '../../kube/vocabulary/formats.ts'
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
-import { labelKeyProblems } from '../../validation/formats.ts'
 import { isGoBoolean, isUint64, MAX_INT32, parseInt32 } from '../../validation/numbers.ts'
 
 /** Kueue's topology requests. Muster places nothing, but a request that Kueue would refuse is refused here too. */

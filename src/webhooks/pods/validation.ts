@@ -1,8 +1,8 @@
+import { subdomainProblems } from '../../kube/vocabulary/formats.ts'
 import { frameworkOf } from '../../kube/vocabulary/frameworks.ts'
 import { ELASTIC_JOB, MANAGED, MAX_EXEC_TIME, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
 import { controllerOf, type Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, labelPath } from '../../validation/field-error.ts'
-import { subdomainProblems } from '../../validation/formats.ts'
 import { atoiProblem, MAX_INT32, parseInt32 } from '../../validation/numbers.ts'
 import { groupNameOf, type ParsedGroup } from '../../workload/group.ts'
 import {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import type {
   DisruptionMode,
@@ -45,8 +46,6 @@ function partErrors(part: Part, path: string, block: object, old: object | undef
     .map(error => ({ ...error, field: error.field === '' ? path : `${path}.${error.field}` }))
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** Of a union as a whole only the membership counts, not what its members hold. */
 function isUnchanged(field: string, block: Fields, old: Fields): boolean {
   if (field === '') return isDeepStrictEqual(new Set(Object.keys(block)), new Set(Object.keys(old)))
@@ -60,8 +59,5 @@ function withoutAbsent(block: object): Fields {
   const entries = Object.entries(block).filter(
     ([key, value]) => value !== undefined && !((key === 'name' || key === 'key') && value === ''),
   )
-  return Object.fromEntries(entries.map(([key, value]) => [key, isPlain(value) ? withoutAbsent(value) : value]))
+  return Object.fromEntries(entries.map(([key, value]) => [key, isObject(value) ? withoutAbsent(value) : value]))
 }
-
-const isPlain = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,5 @@
+import { dnsLabelProblems, subdomainProblems } from '../../kube/vocabulary/formats.ts'
 import { type FieldError, invalid } from '../../validation/field-error.ts'
-import { dnsLabelProblems, subdomainProblems } from '../../validation/formats.ts'
 import { MAX_INT32 } from '../../validation/numbers.ts'
 import type { CompositePodGroupTemplate, PodGroupTemplate, SchedulingWorkload } from './objects.ts'
 

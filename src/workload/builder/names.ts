@@ -1,5 +1,5 @@
-/** Length of a DNS subdomain, which is what the name of an object may be at most. */
-const MAX_NAME = 253
+import { MAX_NAME_LENGTH } from '../../kube/vocabulary/formats.ts'
+
 /** No vowels and no digits that look like them, so that no hash spells a word. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 
@@ -21,7 +21,7 @@ function encodedHash(text: string): string {
  */
 export function workloadName(ownerName: string, ownerUid: string): string {
   const hash = encodedHash(`(types.UID)${ownerUid}`)
-  return `${ownerName.slice(0, MAX_NAME - hash.length - 1)}-${hash}`
+  return `${ownerName.slice(0, MAX_NAME_LENGTH - hash.length - 1)}-${hash}`
 }
 
 /**
@@ -30,7 +30,7 @@ export function workloadName(ownerName: string, ownerUid: string): string {
  */
 export function podGroupName(workload: string, template: string): string {
   const hash = encodedHash(workload + template)
-  const room = MAX_NAME - hash.length - 2
+  const room = MAX_NAME_LENGTH - hash.length - 2
   const half = Math.floor(room / 2)
   const forWorkload = Math.max(room - template.length, room - half)
   const shownWorkload = workload.slice(0, forWorkload)

@@ -1,3 +1,4 @@
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import { GROUP_TEMPLATE_NAME } from '../../kube/vocabulary/names.ts'
 import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, required } from '../../validation/field-error.ts'
@@ -7,8 +8,6 @@ import { upstreamErrors } from '../../validation/jobs/job-rules.ts'
 import { blockOf, type JobView, podSpecOf, viewJob } from '../../validation/jobs/job-view.ts'
 import { jobWarnings } from '../../validation/jobs/job-warnings.ts'
 import type { WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
-import type { Fields } from '../../validation/jobs/scheduling-tree.ts'
-import { isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import { buildWorkload } from '../builder/build.ts'
 import { workloadErrors } from '../builder/check.ts'
 import { groupsOf, podGroupFrom } from '../builder/groups.ts'
@@ -70,7 +69,7 @@ type Management = { readonly mode: 'both' | 'podGroup' } | { readonly mode: 'non
 
 /** Which objects the Job controller of 1.37 makes for a Job, decided in its order. */
 function managementOf(job: Fields, { controller, groupTemplateName }: Source): Management {
-  const { managedBy } = isRecord(job.spec) ? job.spec : {}
+  const { managedBy } = isObject(job.spec) ? job.spec : {}
   if (typeof managedBy === 'string' && managedBy !== JOB_CONTROLLER) {
     return { mode: 'none', why: `the Job is left to ${managedBy} (spec.managedBy)` }
   }

@@ -1,5 +1,5 @@
 import { parseApiVersion } from '../../kube/vocabulary/api-version.ts'
-import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import type { PodGroupTemplate, SchedulingWorkload } from '../builder/objects.ts'
 import type { Source } from './source.ts'
 
@@ -40,17 +40,17 @@ function isFor({ spec: { controllerRef } }: SchedulingWorkload, controller: Fiel
 /** A Workload of somebody else, if it has the parts that are read here. The API server has checked the rest. */
 export function asWorkload(object: Fields): SchedulingWorkload | undefined {
   const { metadata, spec } = object
-  if (!isRecord(metadata) || typeof metadata.name !== 'string' || !isRecord(spec)) return undefined
+  if (!isObject(metadata) || typeof metadata.name !== 'string' || !isObject(spec)) return undefined
   const { controllerRef, podGroupTemplates } = spec
   const templates = podGroupTemplates ?? []
   const isTemplate = (template: unknown): boolean =>
-    isRecord(template) && typeof template.name === 'string' && isRecord(template.schedulingPolicy)
+    isObject(template) && typeof template.name === 'string' && isObject(template.schedulingPolicy)
   if (!Array.isArray(templates) || !templates.every(isTemplate)) return undefined
   return {
     ...object,
     metadata: { ...metadata, name: metadata.name },
     spec: {
-      ...(isRecord(controllerRef)
+      ...(isObject(controllerRef)
         ? { controllerRef: controllerRef as unknown as SchedulingWorkload['spec']['controllerRef'] }
         : {}),
       podGroupTemplates: templates as readonly PodGroupTemplate[],

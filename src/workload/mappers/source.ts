@@ -1,9 +1,9 @@
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import { GROUP_TEMPLATE_NAME } from '../../kube/vocabulary/names.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import type { Allowance } from '../../validation/jobs/job-allow.ts'
 import type { SchedulingBlock } from '../../validation/jobs/scheduling-model.ts'
 import type { WrittenBlock } from '../../validation/jobs/scheduling-spelling.ts'
-import { type Fields, isRecord } from '../../validation/jobs/scheduling-tree.ts'
 import { ALLOW_ALL } from '../builder/allow.ts'
 import type { WorkloadInput } from '../builder/item.ts'
 import type { SchedulingObject, SchedulingWorkload } from '../builder/objects.ts'
@@ -55,7 +55,7 @@ export interface Source {
 }
 
 export function sourceOf(object: Fields, { uid: fallback }: MapOptions): Source {
-  const metadata = isRecord(object.metadata) ? object.metadata : {}
+  const metadata = isObject(object.metadata) ? object.metadata : {}
   const { name, generateName, namespace, uid, annotations, ownerReferences } = metadata
   const generated = typeof generateName === 'string' ? `${generateName}xxxxx` : ''
   const known = typeof name === 'string' && name !== ''
@@ -64,8 +64,8 @@ export function sourceOf(object: Fields, { uid: fallback }: MapOptions): Source 
     name: known ? name : generated,
     namespace: typeof namespace === 'string' && namespace !== '' ? namespace : undefined,
     uid: typeof uid === 'string' && uid !== '' ? uid : (fallback ?? PLACEHOLDER_UID),
-    groupTemplateName: isRecord(annotations) ? annotations[GROUP_TEMPLATE_NAME] : undefined,
-    controller: references.filter(isRecord).find(({ controller }) => controller === true),
+    groupTemplateName: isObject(annotations) ? annotations[GROUP_TEMPLATE_NAME] : undefined,
+    controller: references.filter(isObject).find(({ controller }) => controller === true),
     notes: known || generated === '' ? [] : [`the API server will choose the name; here it is ${generated}`],
   }
 }

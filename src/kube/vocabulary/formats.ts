@@ -12,8 +12,10 @@ const SUBDOMAIN_REGEXP = new RegExp(`^${SUBDOMAIN}$`)
 const KEY_NAME_REGEXP = new RegExp(`^${KEY_NAME}$`)
 const HTTP_PATH_REGEXP = new RegExp(`^${HTTP_PATH}$`)
 
-const LABEL_LENGTH = 63
-const SUBDOMAIN_LENGTH = 253
+/** Of a DNS label, of a label's value, and of the name in its key. */
+export const MAX_LABEL_LENGTH = 63
+/** Of a DNS subdomain, which is what most objects have for a name. */
+export const MAX_NAME_LENGTH = 253
 
 const LABEL_TEXT =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
@@ -38,20 +40,20 @@ function mismatch(text: string, pattern: string, ...examples: readonly string[])
 
 /** A pattern with groups inside of groups runs out of stack on megabytes. They are too long, and that is enough. */
 const MATCHED_LENGTH = 64 * 1024
-const isSubdomain = (value: string): boolean => value.length > MATCHED_LENGTH || SUBDOMAIN_REGEXP.test(value)
+const matchesSubdomain = (value: string): boolean => value.length > MATCHED_LENGTH || SUBDOMAIN_REGEXP.test(value)
 
 export function subdomainProblems(value: string, unit: LengthUnit = 'characters'): readonly string[] {
   const problems: string[] = []
-  if (isTooLong(value, SUBDOMAIN_LENGTH, unit)) problems.push(tooLong(SUBDOMAIN_LENGTH, unit))
-  if (!isSubdomain(value)) problems.push(mismatch(SUBDOMAIN_TEXT, SUBDOMAIN, 'example.com'))
+  if (isTooLong(value, MAX_NAME_LENGTH, unit)) problems.push(tooLong(MAX_NAME_LENGTH, unit))
+  if (!matchesSubdomain(value)) problems.push(mismatch(SUBDOMAIN_TEXT, SUBDOMAIN, 'example.com'))
   return problems
 }
 
 export function dnsLabelProblems(value: string, unit: LengthUnit = 'characters'): readonly string[] {
   const problems: string[] = []
-  if (isTooLong(value, LABEL_LENGTH, unit)) problems.push(tooLong(LABEL_LENGTH, unit))
+  if (isTooLong(value, MAX_LABEL_LENGTH, unit)) problems.push(tooLong(MAX_LABEL_LENGTH, unit))
   if (!LABEL_REGEXP.test(value)) {
-    const onlyDots = isSubdomain(value)
+    const onlyDots = matchesSubdomain(value)
     problems.push(onlyDots ? 'must not contain dots' : mismatch(LABEL_TEXT, LABEL, 'my-name', '123-abc'))
   }
   return problems
@@ -75,9 +77,19 @@ export function labelKeyProblems(value: string, unit: LengthUnit = 'characters')
     else problems.push(...subdomainProblems(prefix, unit).map(problem => `prefix part ${problem}`))
   }
   if (name === '') problems.push('name part must be non-empty')
-  else if (isTooLong(name, LABEL_LENGTH, unit)) problems.push(`name part ${tooLong(LABEL_LENGTH, unit)}`)
+  else if (isTooLong(name, MAX_LABEL_LENGTH, unit)) problems.push(`name part ${tooLong(MAX_LABEL_LENGTH, unit)}`)
   if (!KEY_NAME_REGEXP.test(name)) problems.push(`name part ${keyNameMismatch()}`)
   return problems
+}
+
+/** Whoever does not say what is wrong asks these. */
+export const isSubdomain = (value: string): boolean => subdomainProblems(value).length === 0
+export const isDnsLabel = (value: string): boolean => dnsLabelProblems(value).length === 0
+export const isLabelKey = (value: string): boolean => labelKeyProblems(value).length === 0
+
+/** Like the name in a key, but it may be empty. */
+export function isLabelValue(value: string): boolean {
+  return value === '' || (value.length <= MAX_LABEL_LENGTH && KEY_NAME_REGEXP.test(value))
 }
 
 /** A name that says whose it is, as `acme.io/foo`. Each problem comes with the part it is about. */

@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest'
 import {
   dnsLabelProblems,
   domainPrefixedPathProblems,
+  isDnsLabel,
+  isLabelKey,
+  isLabelValue,
+  isSubdomain,
   labelKeyProblems,
   subdomainProblems,
-} from '../../../src/validation/formats.ts'
-import { isUint64, parseInt32 } from '../../../src/validation/numbers.ts'
+} from '../../../../src/kube/vocabulary/formats.ts'
 
 describe('names', () => {
   it.each(['a', 'a-b.c0', '0', 'a'.repeat(253)])('accepts %s as a subdomain', value => {
@@ -47,31 +50,28 @@ describe('names', () => {
   ])('finds in the domain-prefixed path %j %i problems', (value, count) => {
     expect(domainPrefixedPathProblems(value)).toHaveLength(count)
   })
-})
 
-describe('numbers', () => {
   it.each([
-    ['3', { value: 3 }],
-    ['+3', { value: 3 }],
-    ['-3', { value: -3 }],
-    ['007', { value: 7 }],
-    ['2147483647', { value: 2147483647 }],
-    ['2147483648', { problem: 'value out of range' }],
-    ['-2147483649', { problem: 'value out of range' }],
-    ['9'.repeat(400), { problem: 'value out of range' }],
-    ['', { problem: 'invalid syntax' }],
-    [' 3', { problem: 'invalid syntax' }],
-    ['3.0', { problem: 'invalid syntax' }],
-    ['0x10', { problem: 'invalid syntax' }],
-    ['1_000', { problem: 'invalid syntax' }],
-    ['٣', { problem: 'invalid syntax' }],
-  ])('reads %j as Go does', (text, expected) => {
-    expect(parseInt32(text)).toEqual(expected)
+    ['', true],
+    ['a', true],
+    ['A_b.c-9', true],
+    ['a'.repeat(63), true],
+    ['a'.repeat(64), false],
+    ['-a', false],
+    ['a.', false],
+    ['a/b', false],
+  ])('knows of the label value %j: %s', (value, expected) => {
+    expect(isLabelValue(value)).toBe(expected)
   })
 
-  it('knows the end of a uint64', () => {
-    expect(isUint64('18446744073709551615')).toBe(true)
-    expect(isUint64('18446744073709551616')).toBe(false)
-    expect(isUint64('+1')).toBe(false)
+  it('answers shortly where nobody asks what is wrong', () => {
+    expect([isSubdomain('a.b'), isSubdomain('a'.repeat(254)), isSubdomain('A')]).toEqual([true, false, false])
+    expect([isDnsLabel('a-b'), isDnsLabel('a.b'), isDnsLabel('a'.repeat(64)), isDnsLabel('')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ])
+    expect([isLabelKey('a.io/B_c'), isLabelKey('/b'), isLabelKey('a/b/c')]).toEqual([true, false, false])
   })
 })
