@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { explain, runCampaign } from '../test/simulation/campaign.ts'
+import { explain, runCampaign } from '../test/simulation/runs/campaign.ts'
 
 const USAGE = `npm run simulate -- [--seeds N] [--from S] [--failures K]
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
-import { CORPUS } from './corpus.ts'
-import { expectEveryPromiseKept } from './expect-kept.ts'
+import { CORPUS } from './runs/corpus.ts'
+import { expectEveryPromiseKept } from './runs/expect-kept.ts'
 
 describe('seeds of bugs that were fixed', () => {
   it.each(CORPUS)('$seed: $bug', { timeout: 30_000 }, ({ seed }) => expectEveryPromiseKept(seed, 1))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { shrink } from './runs/shrink.ts'
+import { simulate } from './runs/simulate.ts'
 import { generate } from './schedule/generate.ts'
 import { endOf, isFault } from './schedule/schedule.ts'
-import { shrink } from './shrink.ts'
-import { simulate } from './simulate.ts'
 
 describe('the simulator', () => {
   it.each([3, 77, 1234])('does the same thing twice, to the last line of the timeline (seed %i)', async seed => {

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { expectEveryPromiseKept } from './expect-kept.ts'
+import { expectEveryPromiseKept } from './runs/expect-kept.ts'
 
 describe('every promise of the reconciler holds with an engine that decides in another process', () => {
   const blocks = [1, 51, 101, 151, 201, 251]

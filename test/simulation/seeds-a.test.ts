@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { expectEveryPromiseKept } from './expect-kept.ts'
+import { expectEveryPromiseKept } from './runs/expect-kept.ts'
 
 const BLOCKS = [1, 51, 101, 151, 201, 251, 301, 351, 401, 451]
 

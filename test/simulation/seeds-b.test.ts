@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { expectEveryPromiseKept } from './expect-kept.ts'
+import { expectEveryPromiseKept } from './runs/expect-kept.ts'
 
 const BLOCKS = [501, 551, 601, 651, 701, 751, 801, 851, 901, 951]
 

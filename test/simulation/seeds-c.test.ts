@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { expectEveryPromiseKept } from './expect-kept.ts'
+import { expectEveryPromiseKept } from './runs/expect-kept.ts'
 
 const BLOCKS = [1001, 1051, 1101, 1151, 1201, 1251, 1301, 1351, 1401, 1451]
 

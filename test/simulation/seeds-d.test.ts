@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { expectEveryPromiseKept } from './expect-kept.ts'
+import { expectEveryPromiseKept } from './runs/expect-kept.ts'
 
 const BLOCKS = [1501, 1551, 1601, 1651, 1701, 1751, 1801, 1851, 1901, 1951]
 

@@ -86,6 +86,16 @@ describe('imports', () => {
     expect(wrong.map(({ target }) => target)).toEqual([])
   })
 
+  it('go by the floors that docs/architecture.md draws', () => {
+    const page = readFileSync(join(SRC, '../docs/architecture.md'), 'utf8')
+    const drawn = /```\n(cli\n[\s\S]*?)```/.exec(page)?.[1] ?? ''
+    const floors = drawn
+      .trim()
+      .split('\n')
+      .map(line => line.trim().split(/\s+/))
+    expect(floors.reverse()).toEqual(FLOORS.filter(rooms => !rooms.includes('main.ts')))
+  })
+
   it('form no circle', () => {
     expect(circles()).toEqual([])
   })

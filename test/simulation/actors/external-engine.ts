@@ -6,11 +6,11 @@ import type { Condition } from '../../../src/kube/vocabulary/objects.ts'
 import type { Engine } from '../../../src/reconciler/engine.ts'
 import { targetOf } from '../../../src/workload/actions.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
-import type { Agenda } from '../agenda.ts'
-import type { Dice } from '../dice.ts'
 import { asWorkload, conditionOf, exceeds, holdsQuota, limitsOf, plus, type Usage, workloadUsage } from '../facts.ts'
 import { comesBefore, waits } from '../invariants/order.ts'
 import type { ModelServer } from '../model/server.ts'
+import type { Agenda } from '../time/agenda.ts'
+import type { Dice } from '../time/dice.ts'
 import { ignoreRaces } from './nodes.ts'
 
 /** Workloads of another maker's kind, with another finalizer. */

@@ -1,11 +1,10 @@
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 
 import { NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
-
-import type { Agenda } from '../agenda.ts'
-import type { Dice } from '../dice.ts'
 import { isDeleting } from '../facts.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
+import type { Agenda } from '../time/agenda.ts'
+import type { Dice } from '../time/dice.ts'
 import { ignoreRaces } from './nodes.ts'
 
 const GC = 'system:generic-garbage-collector'

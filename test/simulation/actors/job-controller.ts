@@ -1,11 +1,10 @@
 import { GROUP_NAME, GROUP_ROLE, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
 
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
-
-import type { Agenda } from '../agenda.ts'
-import type { Dice } from '../dice.ts'
 import { asPod, asWorkload, conditionOf, groupOf, isDeleting, phaseOf } from '../facts.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
+import type { Agenda } from '../time/agenda.ts'
+import type { Dice } from '../time/dice.ts'
 import { ignoreRaces, OUTCOME } from './nodes.ts'
 
 /** On a pod: a controller keeps its place filled. The value says how often it was replaced already. */

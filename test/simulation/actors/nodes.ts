@@ -1,10 +1,10 @@
 import { ApiError } from '../../../src/kube/vocabulary/api.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
-import type { Agenda } from '../agenda.ts'
-import type { Dice } from '../dice.ts'
 import { asPod, gatesOf, isDeleting, isTerminal } from '../facts.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
+import type { Agenda } from '../time/agenda.ts'
+import type { Dice } from '../time/dice.ts'
 
 /** How a pod behaves once it runs; written on the pod itself, so that a manifest says everything about it. */
 export const RUN_MS = 'sim/run-ms'

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { asWorkload, conditionOf, isDeleting } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'
-import type { Request } from '../wire.ts'
+import type { Request } from '../network/wire.ts'
 import type { Judge } from './judge.ts'
 
 const TOGETHER_MS = 3000

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 import { EVENTS } from '../../../src/kube/vocabulary/resources.ts'
-import { isWrite, type Request } from '../wire.ts'
+import { isWrite, type Request } from '../network/wire.ts'
 
 /** A write that was decided before an answer came may still wait for its turn when the answer is there. */
 const TURN_MS = 6000

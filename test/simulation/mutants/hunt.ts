@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Failure } from '../campaign.ts'
+import type { Failure } from '../runs/campaign.ts'
 import type { Mutant } from './mutants.ts'
 
 export interface Hunt {

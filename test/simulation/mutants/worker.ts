@@ -25,6 +25,6 @@ function plant(text: string, { find, replace }: Pick<Mutant, 'find' | 'replace'>
   throw new Error(`mutant "${mutant.name}": ${mutant.file} does not have its text exactly once: ${find}`)
 }
 
-const { runCampaign } = await import('../campaign.ts')
+const { runCampaign } = await import('../runs/campaign.ts')
 const { failures, seeds: tried } = await runCampaign({ from, seeds })
 parentPort?.postMessage({ tried, failure: failures[0] })

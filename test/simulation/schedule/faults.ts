@@ -1,4 +1,4 @@
-import type { Dice } from '../dice.ts'
+import type { Dice } from '../time/dice.ts'
 import { type Fault, FOLLOWERS, type Item, LEADER } from './schedule.ts'
 
 type Maker = (dice: Dice, replica: number) => Fault

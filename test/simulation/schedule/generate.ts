@@ -1,5 +1,5 @@
-import { Dice } from '../dice.ts'
 import type { Stored } from '../model/server.ts'
+import { Dice } from '../time/dice.ts'
 import { faultItems, lateness, takeover } from './faults.ts'
 import type { Item, Schedule, Setting, UnitName } from './schedule.ts'
 import { unitItems } from './units.ts'

@@ -12,8 +12,8 @@ import {
 } from '../../../src/kube/vocabulary/names.ts'
 import { REPLACED, SAME_NAME } from '../actors/job-controller.ts'
 import { OUTCOME, RUN_MS } from '../actors/nodes.ts'
-import type { Dice } from '../dice.ts'
 import type { Stored } from '../model/server.ts'
+import type { Dice } from '../time/dice.ts'
 import type { Item } from './schedule.ts'
 
 export interface Place {

@@ -1,8 +1,8 @@
-import { apply } from './apply.ts'
-import { Cluster } from './cluster.ts'
-import { unfinished } from './invariants/final.ts'
-import type { Violation } from './invariants/judge.ts'
-import { endOf, isFault, type Schedule } from './schedule/schedule.ts'
+import { Cluster } from '../cluster/cluster.ts'
+import { unfinished } from '../invariants/final.ts'
+import type { Violation } from '../invariants/judge.ts'
+import { apply } from '../schedule/apply.ts'
+import { endOf, isFault, type Schedule } from '../schedule/schedule.ts'
 import { Timeline } from './timeline.ts'
 
 export interface Result {

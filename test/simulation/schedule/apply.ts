@@ -1,11 +1,11 @@
-import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../src/kube/vocabulary/names.ts'
+import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../../src/kube/vocabulary/names.ts'
 
-import { NAMESPACES, PODS } from '../../src/kube/vocabulary/resources.ts'
+import { NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
-import { ignoreRaces } from './actors/nodes.ts'
-import type { Cluster } from './cluster.ts'
-import type { Stored } from './model/server.ts'
-import { type Action, type Item, isFault, type UnitName } from './schedule/schedule.ts'
+import { ignoreRaces } from '../actors/nodes.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { Stored } from '../model/server.ts'
+import { type Action, type Item, isFault, type UnitName } from './schedule.ts'
 import { strike } from './strike.ts'
 
 const USER = 'alice'

@@ -1,4 +1,4 @@
-import type { Dice } from './dice.ts'
+import type { Dice } from '../time/dice.ts'
 
 /**
  * The condition of the way between one replica and the API server. Faults set a condition and the time until which it

@@ -1,6 +1,6 @@
-import type { ApiError, Resource } from '../../src/kube/vocabulary/api.ts'
-import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
-import { LEASES } from '../../src/kube/vocabulary/resources.ts'
+import type { ApiError, Resource } from '../../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
+import { LEASES } from '../../../src/kube/vocabulary/resources.ts'
 
 /** One request on its way, for whoever watches the wire. */
 export interface Request {

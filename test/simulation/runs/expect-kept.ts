@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
+import type { Setting } from '../schedule/schedule.ts'
 import { explain, runCampaign } from './campaign.ts'
-import type { Setting } from './schedule/schedule.ts'
 
 /** Fails with the seed, the least schedule that shows it, and its timeline. */
 export async function expectEveryPromiseKept(

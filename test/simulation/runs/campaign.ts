@@ -1,7 +1,7 @@
-import { describeItem } from './apply.ts'
-import type { Violation } from './invariants/judge.ts'
-import { generate } from './schedule/generate.ts'
-import type { Schedule, Setting } from './schedule/schedule.ts'
+import type { Violation } from '../invariants/judge.ts'
+import { describeItem } from '../schedule/apply.ts'
+import { generate } from '../schedule/generate.ts'
+import type { Schedule, Setting } from '../schedule/schedule.ts'
 import { sameKind, shrink } from './shrink.ts'
 import { simulate } from './simulate.ts'
 

@@ -1,5 +1,5 @@
-import type { Violation } from './invariants/judge.ts'
-import type { Item, Schedule } from './schedule/schedule.ts'
+import type { Violation } from '../invariants/judge.ts'
+import type { Item, Schedule } from '../schedule/schedule.ts'
 
 /** Tells whether a schedule still breaks the promise in question. */
 export type StillFails = (schedule: Schedule) => Promise<boolean>

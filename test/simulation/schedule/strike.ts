@@ -1,5 +1,5 @@
-import type { Cluster, Seat } from './cluster.ts'
-import { type Fault, FOLLOWERS, LEADER } from './schedule/schedule.ts'
+import type { Cluster, Seat } from '../cluster/cluster.ts'
+import { type Fault, FOLLOWERS, LEADER } from './schedule.ts'
 
 /** Lets a fault happen. Conditions carry the time until which they hold; nothing has to be undone. */
 export function strike(fault: Fault, cluster: Cluster): void {

@@ -1,6 +1,6 @@
-import { type Resource, SilenceError, type WatchEvent } from '../../src/kube/vocabulary/api.ts'
-import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
-import type { Agenda, Owner } from './agenda.ts'
+import { type Resource, SilenceError, type WatchEvent } from '../../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
+import type { Agenda, Owner } from '../time/agenda.ts'
 import type { Link } from './link.ts'
 
 type Event = WatchEvent<KubeObject>

@@ -9,15 +9,15 @@ import {
   type Resource,
   type WatchEvent,
   type WatchOptions,
-} from '../../src/kube/vocabulary/api.ts'
-import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
-import { LEASES } from '../../src/kube/vocabulary/resources.ts'
-import { forbidden } from '../../src/validation/field-error.ts'
-import type { Agenda, Owner } from './agenda.ts'
+} from '../../../src/kube/vocabulary/api.ts'
+import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
+import { LEASES } from '../../../src/kube/vocabulary/resources.ts'
+import { forbidden } from '../../../src/validation/field-error.ts'
+import { invalid } from '../model/refusals.ts'
+import type { ModelServer } from '../model/server.ts'
+import { EXPIRED, type WatchHub } from '../model/watch.ts'
+import type { Agenda, Owner } from '../time/agenda.ts'
 import type { Link } from './link.ts'
-import { invalid } from './model/refusals.ts'
-import type { ModelServer } from './model/server.ts'
-import { EXPIRED, type WatchHub } from './model/watch.ts'
 import { Stream } from './stream.ts'
 import { isWrite, type Request, type Wire } from './wire.ts'
 

@@ -1,10 +1,10 @@
-import type { ApiError } from '../../src/kube/vocabulary/api.ts'
+import type { ApiError } from '../../../src/kube/vocabulary/api.ts'
 
-import { EVENTS, PODS } from '../../src/kube/vocabulary/resources.ts'
+import { EVENTS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
-import { asPod, asWorkload, gatesOf, phaseOf } from './facts.ts'
-import type { ModelServer, Stored } from './model/server.ts'
-import type { Request } from './wire.ts'
+import { asPod, asWorkload, gatesOf, phaseOf } from '../facts.ts'
+import type { ModelServer, Stored } from '../model/server.ts'
+import type { Request } from '../network/wire.ts'
 
 const WIDTH = 200
 
