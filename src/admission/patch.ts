@@ -56,7 +56,7 @@ function unescaped(segment: string, path: string): string {
 }
 
 /** A patch that does not fit its document. The API server fails the user's request for it, even under `Ignore`. */
-export class PatchError extends Error {
+class PatchError extends Error {
   constructor(path: string, problem: string) {
     super(`patch does not apply at "${path}": ${problem}`)
     this.name = 'PatchError'

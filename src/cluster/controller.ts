@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { CacheObserver } from '../kube/cache/observer.ts'
 import { Elector } from '../kube/coordination/elector.ts'
-import { EventRecorder } from '../kube/coordination/events.ts'
+import { type EventOutcome, EventRecorder } from '../kube/coordination/events.ts'
 import type { KubeApi } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
@@ -18,7 +18,7 @@ export interface ControllerDeps {
   readonly engine: Engine
   /** Who this is among the replicas, in another life another one. */
   readonly identity: string
-  readonly metrics: ReconcilerMetrics & { leading(leads: boolean): void }
+  readonly metrics: ReconcilerMetrics & { leading(leads: boolean): void; told(outcome: EventOutcome): void }
   /** All caches have been read, at the start or by a new leader. */
   readonly onRead?: () => void
 }
@@ -39,7 +39,12 @@ export function assembleController(deps: ControllerDeps): Controller {
   const { identity, engine, metrics, log, onRead = () => {} } = deps
   const ports = { api: deps.api, clock: deps.clock, random: deps.random, log, observer: deps.observer }
   const lanes = new Lanes()
-  const events = new EventRecorder({ ...ports, instance: identity, turn: call => lanes.run(3, call) })
+  const events = new EventRecorder({
+    ...ports,
+    instance: identity,
+    turn: call => lanes.run(3, call),
+    onOutcome: metrics.told,
+  })
   const elector: Elector = new Elector({
     ...ports,
     namespace: SYSTEM_NAMESPACE,

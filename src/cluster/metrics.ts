@@ -13,6 +13,7 @@ export function controllerMetrics(metrics: Metrics): ControllerDeps['metrics'] {
     acted: (action, result) => metrics.actions.inc({ action, result }),
     lifted: seconds => metrics.gateRemoval.observe(seconds),
     leading: leads => metrics.leader.set(leads ? 1 : 0),
+    told: result => metrics.events.inc({ result }),
     waiting: (reason, pods) => metrics.waitingPods.set({ reason }, pods),
     queue: {
       depth: keys => metrics.queueDepth.set(keys),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Configuration, DEFAULT_CONFIGURATION, type SchedulingAllowList } from './configuration.ts'
 import { type GivenConfiguration, ruleErrors, warningsOf } from './rules.ts'
 import { schemaErrors } from './schema-errors.ts'
-import { type ConfigError, readSource } from './source.ts'
+import { type ConfigError, formatConfigError, readSource } from './source.ts'
 
 /** The configuration cannot be used. The message lists everything that is wrong with it, one error per line. */
 export class ConfigurationError extends Error {
@@ -13,12 +13,6 @@ export class ConfigurationError extends Error {
     this.name = 'ConfigurationError'
     this.errors = errors
   }
-}
-
-/** `FILE:LINE:COL: path: message`, the form that editors and terminals turn into a link. */
-export function formatConfigError(error: ConfigError): string {
-  const place = error.line === 0 ? error.file : `${error.file}:${error.line}:${error.column}`
-  return [place, ...(error.path === '' ? [] : [error.path]), error.message].join(': ')
 }
 
 export type ParseResult =

@@ -6,7 +6,7 @@ import { parseQuantity, QuantityError } from '../kube/vocabulary/quantities.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
 import type { QueueConfiguration, SchedulingAllowList } from './configuration.ts'
 import { nearest, shown } from './schema-errors.ts'
-import type { ConfigError, Path, Source } from './source.ts'
+import { type ConfigError, formatConfigError, type Path, type Source } from './source.ts'
 
 /** The file after the schema has checked it: the shape is right, anything may be missing. */
 export interface GivenConfiguration {
@@ -143,8 +143,7 @@ function checkAllow(allow: Partial<SchedulingAllowList> | undefined, path: Path,
 export function warningsOf(given: GivenConfiguration, source: Source): readonly string[] {
   const warnings: string[] = []
   const warn = (path: Path, message: string): void => {
-    const { file, line, column, path: where } = source.error(path, message)
-    warnings.push(`${file}:${line}:${column}: ${where}: ${message}`)
+    warnings.push(formatConfigError(source.error(path, message)))
   }
   for (const [index, name] of (given.integrations?.frameworks ?? []).entries()) {
     // Kueue lets others plug in, so an unknown name may be right.

@@ -8,18 +8,20 @@ import {
   type ParsedNode,
   parseAllDocuments,
   visit,
-  type YAMLError,
 } from 'yaml'
+import { formatUnreadable, type Unreadable } from '../documents/place.ts'
+import { describeYamlError } from '../documents/yaml-errors.ts'
 
-/** One thing wrong in a configuration file, where a person can find it. */
-export interface ConfigError {
-  readonly file: string
-  /** From 1. 0 when the error is about the file as a whole. */
-  readonly line: number
-  readonly column: number
+/** One thing wrong in a configuration file. */
+export interface ConfigError extends Unreadable {
   /** As `integrations.podOptions.podSelector` or `queues[0].limits[nvidia.com/gpu]`; '' for the whole document. */
   readonly path: string
-  readonly message: string
+}
+
+/** `FILE:LINE:COL: path: message`. */
+export function formatConfigError(error: ConfigError): string {
+  const { path, message } = error
+  return formatUnreadable({ ...error, message: path === '' ? message : `${path}: ${message}` })
 }
 
 export type Path = readonly (string | number)[]
@@ -36,6 +38,10 @@ const MAX_CHARACTERS = 1024 * 1024
 /** Anchors are a convenience; a document that repeats one a thousand times is a memory bomb. */
 const MAX_ALIAS_COUNT = 100
 
+/**
+ * Not by the readers in documents/: they read manifests by kubectl's rules, stop at the first problem and know the lines
+ * of whole objects only. Here everything that is wrong is said at once, and each key has its place.
+ */
 export function readSource(text: string, file: string): Source | readonly ConfigError[] {
   const lines = new LineCounter()
   const at = (offset: number, path: string, message: string): ConfigError => {
@@ -49,7 +55,7 @@ export function readSource(text: string, file: string): Source | readonly Config
   const [document, second] = documents
   // A tag that YAML does not know is only a warning to the parser; here nothing may be guessed.
   const broken = documents.flatMap(each => [...each.errors, ...each.warnings])
-  if (broken.length > 0) return onePerPlace(broken.map(error => at(error.pos[0], '', describe(error))))
+  if (broken.length > 0) return onePerPlace(broken.map(error => at(error.pos[0], '', describeYamlError(error))))
   if (document === undefined) return [at(0, '', 'the file is empty')]
   if (second !== undefined) {
     return [at(second.range[0], '', `one document is expected, not ${documents.length}: remove what follows "---"`)]
@@ -93,16 +99,6 @@ function onePerPlace(errors: readonly ConfigError[]): readonly ConfigError[] {
   return [...places.values()].toReversed()
 }
 
-const DESCRIPTIONS: Partial<Record<YAMLError['code'], string>> = {
-  DUPLICATE_KEY: 'the key is there twice in this map: remove one',
-  TAB_AS_INDENT: 'a tab cannot indent YAML: use spaces',
-  RESOURCE_EXHAUSTION: 'is nested too deeply',
-}
-
-function describe(error: YAMLError): string {
-  return DESCRIPTIONS[error.code] ?? `is not valid YAML: ${error.message}`
-}
-
 function firstAlias(root: ParsedNode): number {
   let offset = 0
   visit(root, {
@@ -137,7 +133,7 @@ function offsetOf(root: ParsedNode, path: Path, of: 'key' | 'value'): number {
   return offset
 }
 
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   return path
     .map((step, index) => {
       if (typeof step === 'number') return `[${step}]`

@@ -8,7 +8,7 @@ export interface SourceText {
 }
 
 /** More than any manifest; less than what makes a parser run out of memory. */
-export const MAX_FILE_BYTES = 64 * 1024 * 1024
+const MAX_FILE_BYTES = 64 * 1024 * 1024
 const STDIN = '-'
 const MANIFEST = /\.(?:ya?ml|json)$/
 

@@ -1,18 +1,9 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  parseAllDocuments,
-  type YAMLError,
-  type YAMLMap,
-} from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, type YAMLMap } from 'yaml'
 import { assign, isObject } from '../kube/vocabulary/fields.ts'
 import { MAX_DEPTH } from './limits.ts'
 import { type Problem, problem, ReadError, type ReadValue } from './place.ts'
 import { NOT_IN_JSON, plainScalar } from './scalars.ts'
+import { describeYamlError } from './yaml-errors.ts'
 
 /** Repeating an anchor is a convenience; a text that grows past this by repetition alone is a memory bomb. */
 const MAX_REPEATED = 100_000
@@ -32,7 +23,7 @@ export function readYaml(text: string): readonly (ReadValue | Problem)[] {
 
 function readDocument(document: Document.Parsed): ReadValue | Problem {
   const [error] = document.errors
-  if (error !== undefined) return problem(describe(error), error.pos[0])
+  if (error !== undefined) return problem(describeYamlError(error), error.pos[0])
   const root = document.contents
   if (root === null) return { value: null, offset: 0, items: new Map() }
   const walk = new Walk()
@@ -42,15 +33,6 @@ function readDocument(document: Document.Parsed): ReadValue | Problem {
     if (!(failure instanceof ReadError)) throw failure
     return problem(failure.message, failure.offset)
   }
-}
-
-const DESCRIPTIONS: Partial<Record<YAMLError['code'], string>> = {
-  TAB_AS_INDENT: 'a tab cannot indent YAML: use spaces',
-  RESOURCE_EXHAUSTION: 'is nested too deeply',
-}
-
-function describe(error: YAMLError): string {
-  return DESCRIPTIONS[error.code] ?? `is not valid YAML: ${error.message}`
 }
 
 interface Anchored {

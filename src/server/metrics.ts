@@ -150,6 +150,12 @@ export function createMetrics(options: { readonly version: string; readonly proc
       buckets: [0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 10, 60],
       registers,
     }),
+    events: new Counter({
+      name: 'muster_events_total',
+      help: 'Events about pods, by what became of them (sent, known, overtaken, retried, dropped, failed).',
+      labelNames: ['result'],
+      registers,
+    }),
     actions: new Counter({
       name: 'muster_actions_total',
       help: 'Writes of the reconciler, by action and result (done, stale, blocked, error).',

@@ -5,7 +5,7 @@ import { queueOf } from './pod-facts.ts'
 import type { PodSet } from './queued-workload.ts'
 
 /** As many roles as Kueue's Workload has room for. */
-export const MAX_POD_SETS = 18
+const MAX_POD_SETS = 18
 
 /** Everything that an engine needs to know to make the Workload of a unit. */
 export interface WorkloadPlan {

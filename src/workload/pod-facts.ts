@@ -34,7 +34,7 @@ export interface Mark {
   readonly of: (pod: Pod) => string | undefined
 }
 
-export const labelMark = (key: string): Mark => ({ path: labelPath(key), of: pod => labelOf(pod, key) })
+const labelMark = (key: string): Mark => ({ path: labelPath(key), of: pod => labelOf(pod, key) })
 export const annotationMark = (key: string): Mark => ({ path: annotationPath(key), of: pod => annotationOf(pod, key) })
 
 /** An empty queue name is no queue name. Owners of pods have the same label. */

@@ -336,8 +336,6 @@ describe('failures', () => {
       { verb: 'get', resource: 'pods', status: 500 },
       { verb: 'get', resource: 'pods', status: 'error' },
     ])
-    expect(reports[0]?.seconds).toBeGreaterThan(0)
-    expect(reports[0]?.seconds).toBeLessThan(5)
   })
 })
 

@@ -25,13 +25,11 @@ export interface CallReport {
   readonly verb: Verb
   readonly resource: string
   readonly status: number | 'error'
-  readonly seconds: number
 }
 
 export interface KubeClientOptions {
   readonly credentials: Credentials
   readonly clock: Clock
-  readonly userAgent?: string
   readonly onCall?: (report: CallReport) => void
 }
 
@@ -98,14 +96,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   /** One exchange with credentials; on 401 once more with credentials read afresh, because tokens rotate. */
   async function exchange(call: Call, pool: HttpRequest['pool'], signal: AbortSignal): Promise<IncomingMessage> {
     for (const refresh of [false, true]) {
-      const startedAt = clock.monotonic()
       const report = (status: CallReport['status']) =>
-        onCall?.({
-          verb: call.verb,
-          resource: call.resource.plural,
-          status,
-          seconds: (clock.monotonic() - startedAt) / 1000,
-        })
+        onCall?.({ verb: call.verb, resource: call.resource.plural, status })
       try {
         const access = await orAborted(credentials.access(refresh), signal)
         const response = await transport.send(toRequest(call, pool, signal), access)
@@ -127,7 +119,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       path: call.path,
       headers: {
         accept: call.accept ?? JSON_TYPE,
-        'user-agent': options.userAgent ?? 'muster',
+        'user-agent': 'muster',
         ...(body !== undefined && {
           'content-type': call.contentType ?? JSON_TYPE,
           'content-length': String(Buffer.byteLength(body)),

@@ -10,7 +10,7 @@ export interface Credentials {
   access(refresh: boolean): Promise<Access>
 }
 
-export const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount'
+const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** The kubelet renews the token well before it expires; client-go looks as often. */
 const TOKEN_TRUSTED_MS = 60_000
 /** Reading a kubeconfig is expensive. Tokens of cloud tools last a quarter of an hour at least, and a 401 reads it at once. */

@@ -90,7 +90,6 @@ export interface Condition {
   readonly reason: string
   readonly message: string
   readonly lastTransitionTime: string
-  readonly observedGeneration?: number
 }
 
 export interface LabelSelector {

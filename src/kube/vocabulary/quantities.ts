@@ -7,8 +7,6 @@ export interface Quantity {
   readonly format: QuantityFormat
 }
 
-export const ZERO: Quantity = { nano: 0n, format: 'DecimalSI' }
-
 export class QuantityError extends Error {
   constructor(text: string, problem: string) {
     const shown = text.length > 64 ? `${text.slice(0, 64)}...` : text
@@ -59,30 +57,6 @@ export function formatQuantity(quantity: Quantity): string {
   const binary = format === 'BinarySI' && magnitude(nano) >= 1024n * ONE && nano % ONE === 0n
   if (binary) return formatBinary(nano / ONE)
   return formatDecimal(nano, format)
-}
-
-export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
-  if (a.nano === b.nano) return 0
-  return a.nano < b.nano ? -1 : 1
-}
-
-/** The sum is written in the format of the first operand that is not zero, as Go's `Quantity.Add` does. */
-export function addQuantities(a: Quantity, b: Quantity): Quantity {
-  return { nano: a.nano + b.nano, format: a.nano === 0n ? b.format : a.format }
-}
-
-export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
-  return { nano: a.nano - b.nano, format: a.nano === 0n ? b.format : a.format }
-}
-
-export function multiplyQuantity(quantity: Quantity, times: number): Quantity {
-  return { nano: quantity.nano * BigInt(times), format: quantity.format }
-}
-
-export function sumQuantities(quantities: Iterable<Quantity>): Quantity {
-  let total = ZERO
-  for (const quantity of quantities) total = addQuantities(total, quantity)
-  return total
 }
 
 function parse(text: string): Parsed {

@@ -71,6 +71,7 @@ export class Replica implements Owner {
           latency: seconds => onMetric('queue seconds', seconds),
         },
         leading: () => {},
+        told: () => {},
       },
     })
   }

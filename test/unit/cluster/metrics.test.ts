@@ -34,3 +34,12 @@ it('the queue of the reconciler is seen in the metrics', async () => {
     'muster_workqueue_queue_duration_seconds_sum 6',
   ])
 })
+
+it('what becomes of Events is seen in the metrics', async () => {
+  const metrics = createMetrics({ version: 'test', processMetrics: false })
+  const { told } = controllerMetrics(metrics)
+  for (const outcome of ['sent', 'dropped', 'sent'] as const) told(outcome)
+  expect((await metrics.registry.metrics()).split('\n').filter(line => line.startsWith('muster_events_total'))).toEqual(
+    ['muster_events_total{result="sent"} 2', 'muster_events_total{result="dropped"} 1'],
+  )
+})

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
-import { formatConfigError, parseConfiguration } from '../../../src/config/load.ts'
+import { parseConfiguration } from '../../../src/config/load.ts'
+import { formatConfigError } from '../../../src/config/source.ts'
 
 const HEADER = 'apiVersion: config.muster.dev/v1alpha1\nkind: Configuration\n'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formatConfigError, parseConfiguration } from '../../../src/config/load.ts'
+import { parseConfiguration } from '../../../src/config/load.ts'
+import { formatConfigError } from '../../../src/config/source.ts'
 
 const HEADER = 'apiVersion: config.muster.dev/v1alpha1\nkind: Configuration\n'
 const KEY = 'is not a label key: write it as name or domain/name, with letters, digits, "-", "_" and "."'

@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  addQuantities,
   canonicalQuantity,
-  compareQuantities,
   formatQuantity,
-  multiplyQuantity,
   parseQuantity,
   QuantityError,
-  subtractQuantities,
-  sumQuantities,
-  ZERO,
 } from '../../../../src/kube/vocabulary/quantities.ts'
 import { tallyOf } from '../../../support/tally.ts'
 
@@ -67,24 +61,13 @@ describe('quantities', () => {
   it('takes the numbers of a YAML file', () => {
     expect(canonicalQuantity(16)).toBe('16')
     expect(canonicalQuantity(0.1)).toBe('100m')
-    expect(compareQuantities(parseQuantity(1e21), parseQuantity('1e21'))).toBe(0)
+    expect(parseQuantity(1e21).nano).toBe(parseQuantity('1e21').nano)
   })
 
-  it('compares across formats exactly', () => {
-    expect(compareQuantities(parseQuantity('1Gi'), parseQuantity('1G'))).toBe(1)
-    expect(compareQuantities(parseQuantity('1000m'), parseQuantity('1'))).toBe(0)
-    expect(compareQuantities(parseQuantity('1n'), parseQuantity('2n'))).toBe(-1)
-  })
-
-  it('adds without the drift of floating point', () => {
-    const tenth = parseQuantity('0.1')
-    expect(formatQuantity(sumQuantities(Array.from({ length: 30 }, () => tenth)))).toBe('3')
-  })
-
-  it('writes a sum in the format of the first operand that is not zero', () => {
-    expect(formatQuantity(sumQuantities([ZERO, parseQuantity('512Mi'), parseQuantity('512Mi')]))).toBe('1Gi')
-    expect(formatQuantity(subtractQuantities(parseQuantity('1Gi'), parseQuantity('1Mi')))).toBe('1023Mi')
-    expect(formatQuantity(multiplyQuantity(parseQuantity('250m'), 3))).toBe('750m')
+  it('reads the same amount from every way to write it', () => {
+    expect(parseQuantity('1Gi').nano).toBeGreaterThan(parseQuantity('1G').nano)
+    expect(parseQuantity('1000m').nano).toBe(parseQuantity('1').nano)
+    expect(parseQuantity('0.1').nano * 30n).toBe(parseQuantity('3').nano)
   })
 
   const texts = fc
@@ -109,20 +92,6 @@ describe('quantities', () => {
         if (/[num]$/.test(text)) tried.count('smaller than one')
       }),
       { numRuns: 300 },
-    )
-    tried.expectAll()
-  })
-
-  it('adds in any order to the same amount', () => {
-    const tried = tallyOf('one sign', 'two signs', 'one notation', 'two notations')
-    fc.assert(
-      fc.property(texts, texts, (left, right) => {
-        const [a, b] = [parseQuantity(left), parseQuantity(right)]
-        expect(addQuantities(a, b).nano).toBe(addQuantities(b, a).nano)
-        expect(subtractQuantities(addQuantities(a, b), b).nano).toBe(a.nano)
-        tried.count(left.startsWith('-') === right.startsWith('-') ? 'one sign' : 'two signs')
-        tried.count(left.endsWith('i') === right.endsWith('i') ? 'one notation' : 'two notations')
-      }),
     )
     tried.expectAll()
   })
