@@ -16,7 +16,12 @@ export interface FieldError {
   readonly type: FieldErrorType
   readonly detail: string
   readonly value?: unknown
+  /** For a rule that has to know which error this is: its text is for people. */
+  readonly code?: FieldErrorCode
 }
+
+/** `EmptyUnion`: no member is set where exactly one has to be. */
+export type FieldErrorCode = 'EmptyUnion'
 
 export const labelPath = (key: string): string => `metadata.labels[${key}]`
 export const annotationPath = (key: string): string => `metadata.annotations[${key}]`

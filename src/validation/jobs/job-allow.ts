@@ -92,15 +92,13 @@ export function withStrayErrors(
   const result = [...errors]
   for (const stray of block.stray) {
     const detail = `is not allowed here; allowed: ${listed(allowedBeside(stray, block, allowance.allow))}`
-    const empty = result.findIndex(error => error.field === stray.parent && error.detail.startsWith(EMPTY_UNION))
+    const empty = result.findIndex(error => error.field === stray.parent && error.code === 'EmptyUnion')
     const found = result[empty]
     if (found === undefined) result.push(forbidden(stray.field, `\`${shortened(stray.key)}\` ${detail}`))
     else result[empty] = { ...found, detail: `${found.detail}; \`${shortened(stray.key)}\` ${detail}` }
   }
   return result
 }
-
-const EMPTY_UNION = 'must specify one of:'
 
 function allowedBeside(
   { holder, known }: StrayKey,

@@ -141,7 +141,7 @@ const TYPES: Readonly<Record<string, string>> = {
 function unionError(members: readonly string[], data: object, path: string): FieldError {
   const names = members.map(member => `\`${member}\``).join(', ')
   const set = setMembers(members, data)
-  if (set.length === 0) return invalid(path, '', `must specify one of: ${names}`)
+  if (set.length === 0) return { ...invalid(path, '', `must specify one of: ${names}`), code: 'EmptyUnion' }
   return invalid(path, `{${set.join(', ')}}`, `must specify exactly one of: ${names}`)
 }
 
