@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { shrink } from './runs/shrink.ts'
 import { simulate } from './runs/simulate.ts'
+import { Timeline } from './runs/timeline.ts'
 import { generate } from './schedule/generate.ts'
 import { endOf, isFault } from './schedule/schedule.ts'
 
 describe('the simulator', () => {
   it.each([3, 77, 1234])('does the same thing twice, to the last line of the timeline (seed %i)', async seed => {
-    const first = await simulate(generate(seed), { trace: true })
-    const second = await simulate(generate(seed), { trace: true })
+    const first = await simulate(generate(seed), { trace: Timeline })
+    const second = await simulate(generate(seed), { trace: Timeline })
     expect(second.timeline).toBe(first.timeline)
     expect(second.steps).toBe(first.steps)
   })
 
   it('makes another run of another seed', async () => {
-    const [first, second] = [await simulate(generate(5), { trace: true }), await simulate(generate(6), { trace: true })]
+    const [first, second] = [
+      await simulate(generate(5), { trace: Timeline }),
+      await simulate(generate(6), { trace: Timeline }),
+    ]
     expect(second.timeline).not.toBe(first.timeline)
   })
 

@@ -23,7 +23,7 @@ import { type AdmissionCall, ModelServer, type Stored } from '../model/server.ts
 import { WatchHub } from '../model/watch.ts'
 import { Link } from '../network/link.ts'
 import { isWrite, type Request, type Wire } from '../network/wire.ts'
-import type { Timeline } from '../runs/timeline.ts'
+import type { Chronicle } from '../runs/timeline.ts'
 import type { Setting } from '../schedule/schedule.ts'
 import { Agenda } from '../time/agenda.ts'
 import { Dice } from '../time/dice.ts'
@@ -45,7 +45,7 @@ const STORM = 400
 
 export interface ClusterOptions {
   readonly setting: Setting
-  readonly timeline: Timeline | undefined
+  readonly timeline: Chronicle | undefined
   /** Nothing will go wrong, so nothing may take long. */
   readonly calm: boolean
 }

@@ -4,6 +4,7 @@ import { generate } from '../schedule/generate.ts'
 import type { Schedule, Setting } from '../schedule/schedule.ts'
 import { sameKind, shrink } from './shrink.ts'
 import { simulate } from './simulate.ts'
+import { Timeline } from './timeline.ts'
 
 export interface Failure {
   readonly seed: number
@@ -48,7 +49,7 @@ export async function runCampaign({ from, seeds, engine, enough = 1, onSeed }: C
 export async function explain({ seed, violation }: Failure, engine?: Setting['engine']): Promise<string> {
   const fails = async (schedule: Schedule) => sameKind(violation, (await simulate(schedule)).violation)
   const least = await shrink(generate(seed, engine), fails)
-  const { timeline, violation: shrunk } = await simulate(least, { trace: true })
+  const { timeline, violation: shrunk } = await simulate(least, { trace: Timeline })
   return [
     `seed ${seed}: ${violation.invariant} at ${(violation.at / 1000).toFixed(3)} s: ${violation.message}`,
     `shrunk to ${least.items.length} items, ${least.setting.replicas.length} replicas, queues ${JSON.stringify(least.setting.queues)}:`,

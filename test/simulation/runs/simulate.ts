@@ -3,7 +3,7 @@ import { unfinished } from '../invariants/final.ts'
 import type { Violation } from '../invariants/judge.ts'
 import { apply } from '../schedule/apply.ts'
 import { endOf, isFault, type Schedule } from '../schedule/schedule.ts'
-import { Timeline } from './timeline.ts'
+import type { Chronicle } from './timeline.ts'
 
 export interface Result {
   readonly violation: Violation | undefined
@@ -13,7 +13,10 @@ export interface Result {
 }
 
 export interface RunOptions {
-  readonly trace?: boolean
+  /** Who writes down what happens. */
+  readonly trace?: new (
+    now: () => number,
+  ) => Chronicle
 }
 
 /** A calm cluster that has not come to rest after this long never will. */
@@ -25,7 +28,7 @@ const FRESH_MS = 30_000
 
 /** One run from beginning to end. The same schedule gives the same run, step by step. */
 export async function simulate(schedule: Schedule, options: RunOptions = {}): Promise<Result> {
-  const timeline: Timeline | undefined = options.trace ? new Timeline(() => cluster.agenda.now) : undefined
+  const timeline: Chronicle | undefined = options.trace && new options.trace(() => cluster.agenda.now)
   const cluster = new Cluster({ setting: schedule.setting, timeline, calm: !schedule.items.some(isFault) })
   for (const item of schedule.items) cluster.agenda.at(item.at, () => apply(item, cluster))
   const end = endOf(schedule)

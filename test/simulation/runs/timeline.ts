@@ -8,8 +8,16 @@ import type { Request } from '../network/wire.ts'
 
 const WIDTH = 200
 
+/** Somebody who writes down what happens in a run. */
+export interface Chronicle {
+  add(who: string, text: string): void
+  request(who: string, request: Request, error?: ApiError): void
+  follow(server: ModelServer, muster: string): void
+  toString(): string
+}
+
 /** What happened, in the order in which it happened, for a person who wants to know why. */
-export class Timeline {
+export class Timeline implements Chronicle {
   readonly #now: () => number
   readonly #lines: string[] = []
 

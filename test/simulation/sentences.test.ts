@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import type { Replacement } from './mutants/plant.ts'
+import { partings, tell } from './sentences/tell.ts'
+
+const SEEDS = 150
+
+/** Code that reads what was said, and is right as long as nobody words it differently. */
+const READERS: readonly (Replacement & { readonly seed: number })[] = [
+  {
+    name: 'in which queue a Workload was told',
+    file: 'src/engines/builtin/ledger.ts',
+    find: 'workload.status?.waiting?.queueName === queue',
+    replace: "condition(workload, 'QuotaReserved')?.message.includes('queue '.concat(queue))",
+    seed: 5,
+  },
+  {
+    name: 'why a Workload waits',
+    file: 'src/engines/conditions.ts',
+    find: 'REASONS.find(known => known === reserved.reason)',
+    replace: "(reserved.message.startsWith('first in queue') ? 'OverQueueLimits' : undefined)",
+    seed: 1,
+  },
+  {
+    name: 'that an object has changed',
+    file: 'src/reconciler/perform.ts',
+    find: 'if (error.status === 409 ||',
+    replace: "if (error.message.includes('the object has been modified') ||",
+    seed: 1,
+  },
+  {
+    name: 'that a namespace goes',
+    file: 'src/reconciler/perform.ts',
+    find: 'causes.some(({ reason }) => reason === NAMESPACE_TERMINATING)',
+    replace: "message.includes('because it is being terminated')",
+    seed: 132,
+  },
+]
+
+describe('what is said', { timeout: 60_000 }, () => {
+  it('changes nothing: with every sentence replaced, the same is written at the same time', async () => {
+    const run = { from: 1, seeds: SEEDS, planted: [] }
+    const [plain, reworded] = [await tell({ ...run, reworded: false }), await tell({ ...run, reworded: true })]
+    expect(partings(run.from, plain, reworded)).toEqual([])
+    expect(plain.replaced).toEqual({})
+    expect(Object.keys(reworded.replaced).sort()).toEqual(['causes', 'conditions', 'notes', 'objects', 'refusals'])
+  })
+
+  it.each(READERS)('and whoever reads in it is found: $name', async reader => {
+    const run = { from: reader.seed, seeds: 5, planted: [reader] }
+    const [plain, reworded] = [await tell({ ...run, reworded: false }), await tell({ ...run, reworded: true })]
+    expect(partings(run.from, plain, reworded)).not.toEqual([])
+  })
+})

@@ -1,0 +1,25 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { plant, type Replacement } from '../mutants/plant.ts'
+import { offerRewording, REWORDING } from './rewording.ts'
+import { WriteTrace } from './write-trace.ts'
+
+/** Seeds to run, with every sentence replaced or none, on the code that ships or with something else planted in it. */
+export interface Telling {
+  readonly from: number
+  readonly seeds: number
+  readonly reworded: boolean
+  readonly planted: readonly Replacement[]
+}
+
+const { from, seeds, reworded, planted } = workerData as Telling
+
+plant([...planted, ...(reworded ? REWORDING : [])])
+const replaced = offerRewording()
+
+const { generate } = await import('../schedule/generate.ts')
+const { simulate } = await import('../runs/simulate.ts')
+const traces: string[] = []
+for (let seed = from; seed < from + seeds; seed++) {
+  traces.push((await simulate(generate(seed), { trace: WriteTrace })).timeline)
+}
+parentPort?.postMessage({ traces, replaced })
