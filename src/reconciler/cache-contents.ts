@@ -1,4 +1,5 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
+import { requestsOf } from '../workload/requests.ts'
 
 /** What `kubectl apply` leaves on an object: as large as the object, and read by nobody here. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -20,6 +21,7 @@ export function podForCache(pod: Pod): Pod {
       ...(priority != null && { priority }),
     },
     specText: JSON.stringify(pod.spec),
+    requests: requestsOf(pod),
     status: { ...(phase !== undefined && { phase }), ...(message !== undefined && { message }) },
   }
 }

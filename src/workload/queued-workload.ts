@@ -1,4 +1,5 @@
 import type { Condition, KubeObject, PodSpec, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
+import { MAX_INT32 } from '../validation/numbers.ts'
 
 /** A Workload that waits in a queue: the part of Kueue's Workload v1beta2 that a pod needs. Each engine has its own kind. */
 export interface QueuedWorkload extends KubeObject {
@@ -71,8 +72,10 @@ export function notWaiting({ status }: QueuedWorkload): Pick<WorkloadStatus, 'wa
   return status?.waiting ? { waiting: null } : {}
 }
 
+/** As many as an int32 has room for: what goes beyond is refused elsewhere, and telling so must not fail. */
 export function podCount(workload: QueuedWorkload): number {
-  return workload.spec.podSets.reduce((sum, podSet) => sum + podSet.count, 0)
+  const sum = workload.spec.podSets.reduce((sum, { count }) => sum + count, 0)
+  return Math.min(Math.trunc(sum), MAX_INT32)
 }
 
 export type ConditionChange = Pick<Condition, 'status' | 'reason' | 'message'> & {

@@ -3,7 +3,7 @@ import type { Fields } from '../kube/vocabulary/fields.ts'
 import type { PodSpec } from '../kube/vocabulary/objects.ts'
 import { canonicalQuantity } from '../kube/vocabulary/quantities.ts'
 import { type Encode, integer, list, map, pointer, struct, text } from './canonical-json.ts'
-import { type RoleParts, requestsOf, rolePartsOf, sameParts } from './role-parts.ts'
+import { type RoleParts, requestsUnder, rolePartsOf, sameParts } from './role-parts.ts'
 
 /**
  * The role of a pod in its group: the first eight hex digits of the SHA-256 of what matters for admission in its
@@ -123,7 +123,7 @@ function containers(value: unknown): string {
   for (const container of value) {
     const { ports: open, resources } = (container ?? {}) as Record<string, unknown>
     if (out !== '') out += ','
-    out += `{"ports":${ports(open)},"resources":{"requests":${quantities(requestsOf(resources))}}}`
+    out += `{"ports":${ports(open)},"resources":{"requests":${quantities(requestsUnder(resources))}}}`
   }
   return `[${out}]`
 }
@@ -134,7 +134,7 @@ export function roleShape(podSpec: PodSpec): string {
   const podLevel = spec.resources
   // Only there when set, so that hashes of pods without pod-level resources stayed what they were before KEP-2837.
   const resources =
-    podLevel === undefined || podLevel === null ? '' : `"resources":${quantities(requestsOf(podLevel))},`
+    podLevel === undefined || podLevel === null ? '' : `"resources":${quantities(requestsUnder(podLevel))},`
   return (
     `{"spec":{"affinity":${affinity(spec.affinity)},"containers":${containers(spec.containers)},` +
     `"initContainers":${containers(spec.initContainers)},"nodeSelector":${stringMap(spec.nodeSelector)},` +

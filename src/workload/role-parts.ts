@@ -13,7 +13,7 @@ export function rolePartsOf(spec: Fields): RoleParts {
     spec.affinity,
     spec.overhead,
     spec.resourceClaims,
-    spec.resources === undefined || spec.resources === null ? undefined : { requests: requestsOf(spec.resources) },
+    spec.resources === undefined || spec.resources === null ? undefined : { requests: requestsUnder(spec.resources) },
     spec.runtimeClassName,
     spec.topologySpreadConstraints,
   ]
@@ -25,12 +25,12 @@ function containerParts(containers: unknown): unknown {
   const parts: unknown[] = []
   for (const container of containers) {
     const { ports, resources } = (container ?? {}) as Record<string, unknown>
-    parts.push(ports, requestsOf(resources))
+    parts.push(ports, requestsUnder(resources))
   }
   return parts
 }
 
-export const requestsOf = (resources: unknown): unknown =>
+export const requestsUnder = (resources: unknown): unknown =>
   (resources as { requests?: unknown } | null | undefined)?.requests
 
 export function sameParts(a: RoleParts, b: RoleParts): boolean {

@@ -1,4 +1,5 @@
 import type { Configuration, QueueConfiguration } from '../../config/configuration.ts'
+import type { Amounts } from '../../kube/vocabulary/objects.ts'
 import type { Decider } from '../../reconciler/engine.ts'
 import { type Action, targetOf } from '../../workload/actions.ts'
 import {
@@ -11,9 +12,9 @@ import {
   withConditions,
 } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
+import { add, amounts } from '../../workload/requests.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { behind, first, heldBy, NO_QUEUE, shortfall } from './messages.ts'
-import { type Amounts, add, amounts } from './requests.ts'
 import { WORKLOADS } from './workloads.ts'
 
 /**

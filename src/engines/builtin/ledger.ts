@@ -1,6 +1,8 @@
+import type { Amounts } from '../../kube/vocabulary/objects.ts'
 import { condition, isTrue, type QueuedWorkload } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
-import { type Amounts, add, subtract, workloadRequests } from './requests.ts'
+import { add } from '../../workload/requests.ts'
+import { subtract, workloadRequests } from './requests.ts'
 import { QUEUE_ORDER } from './workloads.ts'
 
 /** A Workload as its queue sees it. */

@@ -1,5 +1,6 @@
 import { QUEUE_NAME } from '../../kube/vocabulary/names.ts'
-import { type Amounts, show } from './requests.ts'
+import type { Amounts } from '../../kube/vocabulary/objects.ts'
+import { show } from '../../workload/requests.ts'
 
 interface Keyed {
   readonly key: string

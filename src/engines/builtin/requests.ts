@@ -1,78 +1,31 @@
-import type { Container, PodSpec, StringMap } from '../../kube/vocabulary/objects.ts'
-import { formatQuantity, parseQuantity } from '../../kube/vocabulary/quantities.ts'
+import type { Amounts } from '../../kube/vocabulary/objects.ts'
+import { MAX_INT32 } from '../../validation/numbers.ts'
 import type { QueuedWorkload } from '../../workload/queued-workload.ts'
+import { ONE, podRequests } from '../../workload/requests.ts'
 
-/** Resource name to exact amount, in billionths. `pods` counts pods. */
-export type Amounts = ReadonlyMap<string, bigint>
+/** More than a 64-bit number can count is nothing that any cluster has. */
+const MOST = (2n ** 63n - 1n) * ONE
 
-const ONE = 1_000_000_000n
-
-/**
- * What one pod asks for, as kube-scheduler counts it: the larger of what its containers need together and what any
- * of its init containers needs, with sidecars (restartable init containers) counted from their turn on, plus
- * overhead. Requests on the pod itself replace the sum of its containers for the resources they name.
- */
-export function podRequests(spec: PodSpec): Amounts {
-  const total = new Map<string, bigint>()
-  for (const container of spec.containers ?? []) add(total, requestsOf(container))
-
-  const sidecars = new Map<string, bigint>()
-  const initPeak = new Map<string, bigint>()
-  for (const container of spec.initContainers ?? []) {
-    const needs = new Map(requestsOf(container))
-    if (container.restartPolicy === 'Always') {
-      add(sidecars, needs)
-      raise(initPeak, sidecars)
-    } else {
-      add(needs, sidecars)
-      raise(initPeak, needs)
-    }
-  }
-  add(total, sidecars)
-  raise(total, initPeak)
-  for (const [name, amount] of amounts(spec.resources?.requests)) total.set(name, amount)
-  add(total, amounts(spec.overhead))
-  return total
-}
-
-/** What a Workload holds while it is admitted. */
+/** What a Workload holds while it is admitted. `pods` counts pods. Throws where that is no amount that anybody can hold. */
 export function workloadRequests(workload: QueuedWorkload): Amounts {
   const total = new Map<string, bigint>()
+  let pods = 0
   for (const podSet of workload.spec.podSets) {
-    const count = BigInt(podSet.count)
+    const { name, count } = podSet
+    if (!Number.isSafeInteger(count) || count < 1) throw new RangeError(`podSet ${name} has ${count} pods`)
+    pods += count
+    if (pods > MAX_INT32) throw new RangeError(`its podSets have more than ${MAX_INT32} pods together`)
     const perPod = new Map(podRequests(podSet.template.spec))
     perPod.set('pods', ONE)
-    for (const [name, amount] of perPod) total.set(name, (total.get(name) ?? 0n) + amount * count)
+    for (const [resource, amount] of perPod) {
+      const sum = (total.get(resource) ?? 0n) + amount * BigInt(count)
+      if (sum > MOST) throw new RangeError(`it asks for more ${resource} than can be counted`)
+      total.set(resource, sum)
+    }
   }
   return total
-}
-
-export function amounts(quantities: Readonly<Record<string, string | number>> | StringMap | null | undefined): Amounts {
-  const parsed = new Map<string, bigint>()
-  for (const [name, quantity] of Object.entries(quantities ?? {}))
-    parsed.set(name, parseQuantity(String(quantity)).nano)
-  return parsed
-}
-
-const requestsOf = (container: Container): Amounts => amounts(container.resources?.requests)
-
-export function add(into: Map<string, bigint>, more: Amounts): void {
-  for (const [name, amount] of more) into.set(name, (into.get(name) ?? 0n) + amount)
 }
 
 export function subtract(from: Map<string, bigint>, less: Amounts): void {
   for (const [name, amount] of less) from.set(name, (from.get(name) ?? 0n) - amount)
-}
-
-function raise(into: Map<string, bigint>, floor: Amounts): void {
-  for (const [name, amount] of floor) {
-    const now = into.get(name)
-    if (now === undefined || now < amount) into.set(name, amount)
-  }
-}
-
-/** An amount as people write it: memory-sized round numbers with binary suffixes, everything else in decimal. */
-export function show(nano: bigint): string {
-  const binary = nano !== 0n && nano % (ONE << 20n) === 0n
-  return formatQuantity({ nano, format: binary ? 'BinarySI' : 'DecimalSI' })
 }

@@ -53,9 +53,10 @@ function asked({ containers, initContainers, overhead, resources }: PodSpec = {}
 }
 
 function askedByContainer({ name, resources, restartPolicy }: Container): Container {
+  const { requests, limits } = resources ?? {}
   return {
     name,
-    ...(resources?.requests && { resources: { requests: resources.requests } }),
+    resources: { ...(requests && { requests }), ...(limits && { limits }) },
     ...(restartPolicy !== undefined && { restartPolicy }),
   }
 }

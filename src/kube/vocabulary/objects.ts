@@ -56,7 +56,7 @@ export interface PodSpec {
   readonly priority?: number | null
   readonly priorityClassName?: string
   readonly overhead?: StringMap | null
-  readonly resources?: { readonly requests?: StringMap | null } | null
+  readonly resources?: { readonly requests?: StringMap | null; readonly limits?: StringMap | null } | null
 }
 
 export interface Toleration {
@@ -72,10 +72,18 @@ export interface PodStatus {
   readonly message?: string
 }
 
+/** Resource name to exact amount, in billionths. */
+export type Amounts = ReadonlyMap<string, bigint>
+
+/** What somebody asks for, or why nobody can say. */
+export type Requests = { readonly amounts: Amounts } | { readonly problem: string }
+
 export interface Pod extends KubeObject {
   readonly spec: PodSpec
   /** The whole spec as JSON, where `spec` holds only the part of it that is looked at often. */
   readonly specText?: string
+  /** What the whole spec asks for, read once. */
+  readonly requests?: Requests
   readonly status?: PodStatus
 }
 

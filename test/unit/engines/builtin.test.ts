@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FifoQueues } from '../../../src/engines/builtin/fifo.ts'
-import { podRequests } from '../../../src/engines/builtin/requests.ts'
 import type { Action } from '../../../src/workload/actions.ts'
-import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
+import type { PodSet, QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { managedPod } from '../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../support/workloads.ts'
 
@@ -24,6 +23,10 @@ function inQueue(workload: QueuedWorkload, queueName: string): QueuedWorkload {
 function told(workload: QueuedWorkload, queueName: string): QueuedWorkload {
   const condition = { ...holds('QuotaReserved', 'WaitingForAdmission'), status: 'False' as const }
   return { ...workload, status: { conditions: [condition], waiting: { queueName, since: '2026-11-16T10:00:02Z' } } }
+}
+
+function podSet(requests: Readonly<Record<string, string>>, count: number): PodSet {
+  return { name: 'main', count, template: { spec: { containers: [{ name: 'c', resources: { requests } }] } } }
 }
 
 /** `name: Admitted` or `name: reason`, for each status that the engine wants written. */
@@ -205,37 +208,29 @@ describe('the built-in engine', () => {
     expect(messageOf(actions[0])).toContain('"a lot" is not a quantity')
   })
 
+  it.each([
+    ['a negative amount', [podSet({ cpu: '-1' }, 2)], 'cpu is -1, and nobody can ask for less than nothing'],
+    ['no pods', [podSet({ cpu: '1' }, 0)], 'podSet main has 0 pods'],
+    ['half a pod', [podSet({ cpu: '1' }, 1.5)], 'podSet main has 1.5 pods'],
+    ['too many pods', [podSet({}, 2_000_000_000), podSet({}, 2_000_000_000)], 'more than 2147483647 pods together'],
+    ['more than can be counted', [podSet({ cpu: '1E' }, 1000)], 'asks for more cpu than can be counted'],
+  ])('gives nothing for %s, and stands in nobody’s way', (_, podSets, problem) => {
+    const engine = new FifoQueues([{ name: 'team-a', limits: { cpu: '1', pods: 1 } }])
+    const odd = queued('odd', 1)
+    engine.observe({ ...odd, spec: { ...odd.spec, podSets } }, false)
+    engine.observe(queued('next', 2), false)
+    engine.observe(queued('last', 3), false)
+    const actions = engine.decide('team-a', NOW)
+    expect(verdicts(actions)).toEqual(['odd: InvalidGroup', 'next: Admitted', 'last: OverQueueLimits'])
+    expect(messageOf(actions[0])).toContain(problem)
+    const [refused] = actions
+    expect(refused?.kind === 'SetStatus' && refused.status.pods).toBeLessThanOrEqual(2_147_483_647)
+  })
+
   it('skips a Workload that an administrator has switched off', () => {
     const engine = new FifoQueues([])
     const off = queued('off', 1)
     engine.observe({ ...off, spec: { ...off.spec, active: false } }, false)
     expect(engine.decide('team-a', NOW)).toEqual([])
-  })
-})
-
-describe('the requests of a pod', () => {
-  const nano = 1_000_000_000n
-  const container = (cpu: string, restartPolicy?: string) => ({
-    name: 'c',
-    resources: { requests: { cpu } },
-    restartPolicy,
-  })
-
-  it('are the larger of its containers together and any init container', () => {
-    const spec = { containers: [container('1'), container('500m')], initContainers: [container('2')] }
-    expect(podRequests(spec).get('cpu')).toBe(2n * nano)
-  })
-
-  it('count a sidecar beside the containers and beside the init containers after it', () => {
-    const spec = {
-      containers: [container('1')],
-      initContainers: [container('1', 'Always'), container('3'), container('1')],
-    }
-    expect(podRequests(spec).get('cpu')).toBe(4n * nano)
-  })
-
-  it('take the pod level where it is given, and add overhead', () => {
-    const spec = { containers: [container('1')], resources: { requests: { cpu: '5' } }, overhead: { cpu: '250m' } }
-    expect(podRequests(spec).get('cpu')).toBe(5_250_000_000n)
   })
 })
