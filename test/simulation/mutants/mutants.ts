@@ -192,7 +192,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: PERFORM,
     find: 'return refusal(error)\n    throw error',
     replace: 'return refusal(error)\n    return DONE',
-    seed: 155,
+    seed: 520,
   },
   {
     name: 'loses the finalizer on restart',
