@@ -21,14 +21,17 @@ const MAX_WARNING = 256
  */
 export function answer(request: AdmissionRequest, verdict: Verdict, mutating: boolean): AnsweredReview {
   if (verdict.kind === 'denied') return envelope(denial(request, verdict))
-  const warnings = verdict.warnings.length > 0 ? { warnings: sendableWarnings(verdict.warnings) } : undefined
-  if (verdict.patch.length === 0) return envelope({ uid: request.uid, allowed: true, ...warnings })
+  const remarks = {
+    ...(verdict.warnings.length > 0 && { warnings: sendableWarnings(verdict.warnings) }),
+    ...(verdict.audit && { auditAnnotations: verdict.audit }),
+  }
+  if (verdict.patch.length === 0) return envelope({ uid: request.uid, allowed: true, ...remarks })
   return envelope({
     uid: request.uid,
     allowed: true,
     patchType: 'JSONPatch',
     patch: sendablePatch(request, verdict, mutating),
-    ...warnings,
+    ...remarks,
   })
 }
 
@@ -39,7 +42,7 @@ const START = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","res
  * say: those two texts are put together here, since only the uid in them comes from outside.
  */
 export function answerText(request: AdmissionRequest, verdict: Verdict, mutating: boolean): string {
-  if (verdict.kind === 'denied' || verdict.warnings.length > 0) {
+  if (verdict.kind === 'denied' || verdict.warnings.length > 0 || verdict.audit !== undefined) {
     return JSON.stringify(answer(request, verdict, mutating))
   }
   const uid = quoted(request.uid)

@@ -10,6 +10,8 @@ export interface Allowed {
   readonly reason: string
   readonly patch: readonly PatchOperation[]
   readonly warnings: readonly string[]
+  /** What the audit log of the API server shall say about it, under the name of the webhook. */
+  readonly audit?: Readonly<Record<string, string>>
 }
 
 export interface Denied {
@@ -21,12 +23,11 @@ export interface Denied {
   readonly warnings: readonly string[]
 }
 
-export const allowed = (reason: string, warnings: readonly string[] = []): Allowed => ({
-  kind: 'allowed',
-  reason,
-  patch: [],
-  warnings,
-})
+export const allowed = (
+  reason: string,
+  warnings: readonly string[] = [],
+  audit?: Readonly<Record<string, string>>,
+): Allowed => ({ kind: 'allowed', reason, patch: [], warnings, ...(audit && { audit }) })
 
 export const patched = (
   reason: string,

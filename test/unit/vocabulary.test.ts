@@ -29,8 +29,8 @@ const VALIDATION = 'webhooks/pods/validation.ts'
 const COVERAGE = 'cluster/coverage.ts'
 const PERFORM = 'reconciler/perform.ts'
 
-/** Muster's own objects, whose names nobody reads from labels. */
-type ObjectName = 'SYSTEM_NAMESPACE' | 'SERVICE_NAME' | 'WEBHOOK_CONFIGURATION' | 'OFFLINE_IDENTITY'
+/** Muster's own objects and users, whose names nobody reads from labels. */
+type ObjectName = 'SYSTEM_NAMESPACE' | 'SERVICE_NAME' | 'WEBHOOK_CONFIGURATION' | 'OFFLINE_IDENTITY' | 'BREAK_GLASS'
 
 const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   QUEUE_NAME: {

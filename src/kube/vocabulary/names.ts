@@ -42,6 +42,8 @@ export const SYSTEM_NAMESPACE = 'muster-system'
 export const SERVICE_NAME = 'muster'
 export const WEBHOOK_CONFIGURATION = 'muster'
 export const OFFLINE_IDENTITY = 'system:serviceaccount:muster-system:muster'
+/** Whom no validating webhook holds up. RBAC on impersonation decides who may act as a member of it. */
+export const BREAK_GLASS = 'muster:break-glass'
 
 /** The scheduling block of a Job, for API servers that do not know `spec.scheduling`. */
 export const SCHEDULING = 'muster.dev/scheduling'

@@ -14,6 +14,7 @@ import {
   writingErrors,
 } from '../../validation/jobs/job-view.ts'
 import { cronJobWarnings, jobWarnings } from '../../validation/jobs/job-warnings.ts'
+import { unlessBreakGlass } from '../exemption.ts'
 import { LARGE_BODY, type Rule, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
 import { allowanceFor } from './allowance.ts'
@@ -55,7 +56,7 @@ export const JOB_WEBHOOKS: readonly Webhook[] = [
     mutating: false,
     rules: RULES,
     threadAbove: LARGE_BODY,
-    review: reviewJobValidation,
+    review: unlessBreakGlass(reviewJobValidation),
   },
 ]
 

@@ -1,9 +1,9 @@
-import type { UserInfo } from '../../admission/review.ts'
 import { ADMISSION_GATE, GROUP_NAME, MANAGED, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, forbidden, labelPath } from '../../validation/field-error.ts'
 import { groupNameOf } from '../../workload/group.ts'
 import { hasOurFinalizer, isGated, isMarkedManaged, LIFT_MARKS, queueOf } from '../../workload/pod-facts.ts'
+import { whoMay } from '../exemption.ts'
 import type { World } from '../world.ts'
 import { hasEnabledController } from './validation.ts'
 
@@ -14,8 +14,7 @@ import { hasEnabledController } from './validation.ts'
  * The guard looks at our own marks and at nothing else, so that nobody is hindered in what is theirs: the kubelet
  * writes status, the garbage collector owner references, controllers their labels and finalizers.
  */
-export function guardErrors(before: Pod, after: Pod, user: UserInfo | undefined, world: World): readonly FieldError[] {
-  if (isExempt(user, world)) return []
+export function guardErrors(before: Pod, after: Pod, world: World): readonly FieldError[] {
   const only = whoMay(world)
   if (!isGuarded(before)) return forgedMarkErrors(before, after, only, world)
   const errors: FieldError[] = []
@@ -35,31 +34,14 @@ export function guardErrors(before: Pod, after: Pod, user: UserInfo | undefined,
 }
 
 /** `pods/resize`: a pod that grows behind its gate is admitted with less than it will use. */
-export function resizeErrors(before: Pod, user: UserInfo | undefined, world: World): readonly FieldError[] {
-  if (isExempt(user, world) || !isGuarded(before) || !isGated(before)) return []
+export function resizeErrors(before: Pod, world: World): readonly FieldError[] {
+  if (!isGuarded(before) || !isGated(before)) return []
   const detail = `a pod that waits for admission keeps the size it asked for: delete it and create it anew; ${whoMay(world)}`
   return [forbidden('spec.containers', detail)]
 }
 
 /** Either mark is enough: the one that is left when somebody exempt took the other away still means us. */
 const isGuarded = (pod: Pod): boolean => isMarkedManaged(pod) || hasOurFinalizer(pod)
-
-/** The API server always says who asks. Where nobody is named, nobody is exempt. */
-function isExempt(user: UserInfo | undefined, world: World): boolean {
-  const { exemptUsers, exemptGroups } = world.config.guard
-  const name = user?.username
-  if (name === undefined || name === '') return false
-  if (name === world.self || exemptUsers.includes(name)) return true
-  return exemptGroups.length > 0 && (user?.groups?.some(group => exemptGroups.includes(group)) ?? false)
-}
-
-function whoMay(world: World): string {
-  const { exemptUsers, exemptGroups } = world.config.guard
-  const names = [`Muster itself (${world.self})`]
-  if (exemptUsers.length > 0) names.push(`the users ${exemptUsers.join(', ')}`)
-  if (exemptGroups.length > 0) names.push(`members of ${exemptGroups.join(', ')}`)
-  return `only ${names.join(' and ')} may change this`
-}
 
 /** Kueue's "suspended" takes in finished pods, whose queue it would let change under the books. */
 function liftedPodErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {

@@ -4,6 +4,7 @@ import type { Pod } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { parseGroup } from '../../workload/group.ts'
 import { hasSuspendingParent, isGated, isMarkedManaged, queueOf } from '../../workload/pod-facts.ts'
+import { guardVerdict, unlessBreakGlass } from '../exemption.ts'
 import { namespaceOf } from '../namespace.ts'
 import { LARGE_BODY, type Queueing, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
@@ -76,7 +77,7 @@ export const POD_WEBHOOKS: readonly Webhook[] = [
     mutating: false,
     rules: VALIDATION_RULES,
     ...COMMON,
-    review: reviewPodValidation,
+    review: unlessBreakGlass(reviewPodValidation),
   },
 ]
 
@@ -118,7 +119,7 @@ function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
   const errors = updateErrors(before, after, group, namespace, world)
   const warnings = [...(hasSuspendingParent(after) ? [] : managedOwnerWarnings(after, world)), ...group.warnings]
   if (errors.length > 0) return invalidObject(errors, warnings)
-  return verdictOf(guardErrors(before, after, request.userInfo, world), warnings)
+  return guardVerdict(guardErrors(before, after, world), warnings, request, world)
 }
 
 /**
@@ -128,7 +129,7 @@ function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
 function reviewSubresource(request: AdmissionRequest, world: World): Verdict {
   if (request.operation !== 'UPDATE' || shapeErrors(request.oldObject).length > 0) return allowed('NotOurs')
   const before = request.oldObject as Pod
-  if (request.subResource === 'resize') return verdictOf(resizeErrors(before, request.userInfo, world), [])
+  if (request.subResource === 'resize') return guardVerdict(resizeErrors(before, world), [], request, world)
   if (request.subResource !== 'status' || shapeErrors(request.object).length > 0) return allowed('NotOurs')
   return metadataChanged(before, request.object as Pod) ? reviewUpdate(request, world) : allowed('NotOurs')
 }

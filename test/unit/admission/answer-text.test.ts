@@ -27,13 +27,14 @@ describe('the text of an answer', () => {
   )
   const verdict = fc.oneof(
     warnings.map(texts => allowed('Ignored', texts)),
+    fc.tuple(warnings, anyText).map(([texts, text]) => allowed('Exempt', texts, { exemption: text })),
     fc.tuple(patch, warnings).map(([operations, texts]) => patched('Gated', operations, texts)),
     fc.tuple(errors, warnings).map(([list, texts]) => invalidObject(list, texts)),
     errors.map(list => forbiddenRequest(list)),
   )
 
   it('is the JSON of the answer, byte for byte, whatever uid, patch and warnings say', () => {
-    const tried = tallyOf('allowed', 'with a patch', 'refused without an error', 'refused', 'with warnings')
+    const tried = tallyOf('allowed', 'with a patch', 'refused without an error', 'refused', 'with warnings', 'audited')
     fc.assert(
       fc.property(anyText, verdict, (uid, decided) => {
         const { request } = podReview({ uid })
@@ -42,6 +43,10 @@ describe('the text of an answer', () => {
         expect(answerText(request, decided, true)).toBe(expected)
         if (decided.kind === 'denied') tried.count(decided.errors.length === 0 ? 'refused without an error' : 'refused')
         else tried.count(decided.patch.length === 0 ? 'allowed' : 'with a patch')
+        if ('audit' in decided) {
+          tried.count('audited')
+          expect(JSON.parse(expected).response.auditAnnotations).toEqual(JSON.parse(JSON.stringify(decided.audit)))
+        }
         if (decided.warnings.length > 0) tried.count('with warnings')
       }),
       { numRuns: 300 },

@@ -115,7 +115,7 @@ describe('the guard', () => {
   })
 
   it.each(bypasses)('allows, for an exempt user or group: %s', (_what, old, next) => {
-    expect(change(old, next, alice, { exemptUsers: ['alice'] })).toMatchObject({ kind: 'allowed' })
+    expect(change(old, next, alice, { exemptUsers: ['alice'] })).toMatchObject({ kind: 'allowed', reason: 'Exempt' })
     const admin = { username: 'bob', groups: ['platform-admins'] }
     expect(change(old, next, admin, { exemptGroups: ['platform-admins'] })).toMatchObject({ kind: 'allowed' })
   })
@@ -125,6 +125,19 @@ describe('the guard', () => {
     expect(errorsOf(verdict)[0]?.detail).toContain(
       `only Muster itself (${OFFLINE_IDENTITY}) and the users root and members of platform-admins may change this`,
     )
+  })
+
+  it('leaves a trace in the audit log of what an exemption was used for, and of nothing else', () => {
+    const both = withoutLabel(lifted, 'managed')
+    expect(change(waiting, both, alice, { exemptUsers: ['alice'] })).toMatchObject({
+      audit: { exemption: `user alice: spec.schedulingGates, metadata.labels[${MANAGED}]` },
+    })
+    expect(change(waiting, lifted, alice, { exemptGroups: ['system:masters'] })).toMatchObject({
+      audit: { exemption: 'group system:masters: spec.schedulingGates' },
+    })
+    const harmless = withMeta(waiting, { annotations: { ...waiting.metadata.annotations, note: 'hello' } })
+    expect(change(waiting, harmless, alice, { exemptUsers: ['alice'] })).not.toHaveProperty('audit')
+    expect(change(waiting, lifted, muster)).not.toHaveProperty('audit')
   })
 
   it('exempts nobody without a name', () => {
