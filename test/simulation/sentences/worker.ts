@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { plant, type Replacement } from '../mutants/plant.ts'
+import type { Setting } from '../schedule/schedule.ts'
 import { offerRewording, REWORDING } from './rewording.ts'
 import { WriteTrace } from './write-trace.ts'
 
@@ -7,11 +8,12 @@ import { WriteTrace } from './write-trace.ts'
 export interface Telling {
   readonly from: number
   readonly seeds: number
+  readonly engine?: Setting['engine']
   readonly reworded: boolean
   readonly planted: readonly Replacement[]
 }
 
-const { from, seeds, reworded, planted } = workerData as Telling
+const { from, seeds, engine, reworded, planted } = workerData as Telling
 
 plant([...planted, ...(reworded ? REWORDING : [])])
 const replaced = offerRewording()
@@ -20,6 +22,6 @@ const { generate } = await import('../schedule/generate.ts')
 const { simulate } = await import('../runs/simulate.ts')
 const traces: string[] = []
 for (let seed = from; seed < from + seeds; seed++) {
-  traces.push((await simulate(generate(seed), { trace: WriteTrace })).timeline)
+  traces.push((await simulate(generate(seed, engine), { trace: WriteTrace })).timeline)
 }
 parentPort?.postMessage({ traces, replaced })

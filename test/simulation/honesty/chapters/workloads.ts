@@ -57,6 +57,11 @@ export const workloads: Chapter = {
     await merge('another priority while quota is reserved', { spec: { priority: 9 } })
     await mergeStatus('one condition: the list is replaced', { status: { conditions: [condition('Admitted')] } })
     await merge('another queue without quota', { spec: { queueName: 'team-c' } })
+    const waiting = { queueName: 'team-c', since: '2026-11-16T10:00:02Z' }
+    await mergeStatus('it waits', { status: { waiting } })
+    await mergeStatus('it waits as before', { status: { waiting } })
+    await mergeStatus('it waits no longer', { status: { waiting: null } })
+    await mergeStatus('it waits no longer, as before', { status: { waiting: null } })
     await mergeStatus('no status', { status: null })
     await p.json('a status by JSON Patch', WORKLOADS, status, [{ op: 'add', path: '/status', value: { pods: 1 } }])
     await p.json('a test of the status', WORKLOADS, status, [{ op: 'test', path: '/status/pods', value: 2 }])
