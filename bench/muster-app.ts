@@ -26,6 +26,7 @@ const owners = new Map<string, OwnerFacts>([
 const world: CachedWorld = {
   config: DEFAULT_CONFIGURATION,
   self: OFFLINE_IDENTITY,
+  holds: ['pod'],
   namespaceLabels: name => namespaces.get(name) ?? 'unknown',
   owner: (namespace, { name }) => owners.get(`${namespace}/${name}`) ?? 'unknown',
   hasDefaultQueue: () => false,

@@ -92,8 +92,11 @@ export class ClusterServices {
       metrics: controllerMetrics(metrics),
       onRead: giveBackMemory,
     })
-    const { frameworks } = config.integrations
-    this.#owners = new OwnerCache(ports, frameworks)
+    // What nothing queues excuses no pod, so nobody asks for it.
+    this.#owners = new OwnerCache(
+      ports,
+      config.integrations.frameworks.filter(framework => engine.holds.includes(framework)),
+    )
     const named = { fieldSelector: 'metadata.name=default', metadataOnly: true }
     this.#defaultQueues = new OptionalInformer<KubeObject>({ ...ports, ...named, resource: LOCAL_QUEUES })
     this.#coverage = new CoverageWatch({
@@ -104,6 +107,7 @@ export class ClusterServices {
     this.world = clusterWorld({
       config,
       self,
+      holds: engine.holds,
       namespaces: this.#namespaces,
       owners: this.#owners,
       defaultQueues: this.#defaultQueues,

@@ -13,6 +13,7 @@ interface Objects {
 export interface ClusterWorldDeps {
   readonly config: Configuration
   readonly self: string
+  readonly holds: readonly string[]
   readonly namespaces: Objects
   readonly owners: Pick<OwnerCache, 'find'>
   /** LocalQueues named `default`. */
@@ -20,10 +21,12 @@ export interface ClusterWorldDeps {
 }
 
 /** The world of a server that has a cluster: everything from watch caches, nothing from calls. */
-export function clusterWorld({ config, self, namespaces, owners, defaultQueues }: ClusterWorldDeps): CachedWorld {
+export function clusterWorld(deps: ClusterWorldDeps): CachedWorld {
+  const { config, self, holds, namespaces, owners, defaultQueues } = deps
   return {
     config,
     self,
+    holds,
     namespaceLabels: name => {
       const namespace = namespaces.get('', name)
       return namespace === undefined ? 'unknown' : (namespace.metadata.labels ?? {})

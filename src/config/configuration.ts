@@ -15,6 +15,8 @@ export interface Configuration {
   readonly guard: {
     readonly exemptUsers: readonly string[]
     readonly exemptGroups: readonly string[]
+    /** By kind of owner, in the names of frameworks: the users who create what such an owner owns. */
+    readonly controllers: Readonly<Record<string, readonly string[]>>
   }
   readonly queues: readonly QueueConfiguration[]
   readonly jobs: {
@@ -45,6 +47,22 @@ export interface SchedulingAllowList {
   readonly resourceClaims: boolean
 }
 
+/** Stands for every user in `guard.controllers`. */
+export const ANY_USER = '*'
+
+/** Its controllers have a ServiceAccount each, unless the controller manager runs without such accounts. */
+const kubernetesController = (name: string): readonly string[] => [
+  `system:serviceaccount:kube-system:${name}`,
+  'system:kube-controller-manager',
+]
+
+const KUBERNETES_CONTROLLERS: Configuration['guard']['controllers'] = {
+  'batch/job': kubernetesController('job-controller'),
+  'batch/cronjob': kubernetesController('cronjob-controller'),
+  deployment: kubernetesController('replicaset-controller'),
+  statefulset: kubernetesController('statefulset-controller'),
+}
+
 export const DEFAULT_CONFIGURATION: Configuration = {
   engine: 'builtin',
   manageJobsWithoutQueueName: false,
@@ -57,7 +75,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
       podSelector: {},
     },
   },
-  guard: { exemptUsers: [], exemptGroups: [] },
+  guard: { exemptUsers: [], exemptGroups: [], controllers: KUBERNETES_CONTROLLERS },
   queues: [],
   jobs: {
     scheduling: {

@@ -4,9 +4,10 @@ import { NAMESPACE_NAME_LABEL, SYSTEM_NAMESPACE } from '../kube/vocabulary/names
 import type { LabelSelector, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 import { parseQuantity, QuantityError } from '../kube/vocabulary/quantities.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
-import type { QueueConfiguration, SchedulingAllowList } from './configuration.ts'
+import type { Configuration, QueueConfiguration, SchedulingAllowList } from './configuration.ts'
+import { checkControllers, controllerWarnings } from './controllers.ts'
 import { nearest, shown } from './schema-errors.ts'
-import { type ConfigError, formatConfigError, type Path, type Source } from './source.ts'
+import { type ConfigError, formatConfigError, type Path, type Report, type Source } from './source.ts'
 
 /** The file after the schema has checked it: the shape is right, anything may be missing. */
 export interface GivenConfiguration {
@@ -16,7 +17,7 @@ export interface GivenConfiguration {
     readonly frameworks?: readonly string[]
     readonly podOptions?: { readonly namespaceSelector?: LabelSelector; readonly podSelector?: LabelSelector }
   }
-  readonly guard?: { readonly exemptUsers?: readonly string[]; readonly exemptGroups?: readonly string[] }
+  readonly guard?: Partial<Configuration['guard']>
   readonly queues?: readonly GivenQueue[]
   readonly jobs?: {
     readonly scheduling?: {
@@ -41,6 +42,7 @@ export function ruleErrors(given: GivenConfiguration, source: Source): readonly 
   const podOptions = given.integrations?.podOptions
   checkSelector(podOptions?.namespaceSelector, ['integrations', 'podOptions', 'namespaceSelector'], report)
   checkSelector(podOptions?.podSelector, ['integrations', 'podOptions', 'podSelector'], report)
+  checkControllers(given.guard?.controllers ?? {}, given.integrations?.frameworks, report)
   checkQueues(given.queues ?? [], report)
   const scheduling = given.jobs?.scheduling
   checkAllow(scheduling?.allow, ['jobs', 'scheduling', 'allow'], report)
@@ -50,8 +52,6 @@ export function ruleErrors(given: GivenConfiguration, source: Source): readonly 
   }
   return errors
 }
-
-type Report = (path: Path, message: string) => void
 
 const LABEL_KEY = 'is not a label key: write it as name or domain/name, with letters, digits, "-", "_" and "."'
 const LABEL_VALUE =
@@ -152,6 +152,7 @@ export function warningsOf(given: GivenConfiguration, source: Source): readonly 
     const hint = close === undefined ? '' : `; did you mean "${close}"?`
     warn(['integrations', 'frameworks', index], `${shown(name)} is not a framework name that Kueue ships${hint}`)
   }
+  controllerWarnings(given.guard?.controllers ?? {}, warn)
   // Kueue refuses such a configuration. Gated system pods are how a cluster locks itself out: after a full restart
   // the pods that Muster needs would wait for Muster.
   const selector = given.integrations?.podOptions?.namespaceSelector

@@ -72,7 +72,11 @@ export const CONFIGURATION_SCHEMA: Schema = map(
       frameworks: setOf(text),
       podOptions: map({ namespaceSelector: labelSelector, podSelector: labelSelector }),
     }),
-    guard: map({ exemptUsers: setOf(text), exemptGroups: setOf(text) }),
+    guard: map({
+      exemptUsers: setOf(text),
+      exemptGroups: setOf(text),
+      controllers: { type: 'object', additionalProperties: setOf(text) },
+    }),
     queues: list(
       map(
         {

@@ -26,6 +26,9 @@ export function formatConfigError(error: ConfigError): string {
 
 export type Path = readonly (string | number)[]
 
+/** Takes note of what is wrong, and where. */
+export type Report = (path: Path, message: string) => void
+
 /** The parsed text together with the way back from a value to its place in the text. */
 export interface Source {
   readonly value: unknown

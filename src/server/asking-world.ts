@@ -9,6 +9,7 @@ export type Known<T> = T | 'unknown'
 export interface CachedWorld {
   readonly config: Configuration
   readonly self: string
+  readonly holds: readonly string[]
   namespaceLabels(namespace: string): Known<Found<StringMap>>
   owner(namespace: string, reference: OwnerReference): Known<Found<OwnerFacts>>
   hasDefaultQueue(namespace: string): boolean
@@ -27,8 +28,8 @@ export interface Fact {
   readonly answer: Found<StringMap> | Found<OwnerFacts> | boolean
 }
 
-/** The two that every world has; the review thread, where no caches are, begins with nothing else. */
-type Beginning = Pick<CachedWorld, 'config' | 'self'> & Partial<CachedWorld>
+/** What is settled before the first question; the review thread, where no caches are, begins with nothing else. */
+export type Settled = Pick<CachedWorld, 'config' | 'self' | 'holds'>
 
 /**
  * A world that notes what it was asked and could not answer. The rules get an answer all the same, as if there were no
@@ -38,13 +39,15 @@ type Beginning = Pick<CachedWorld, 'config' | 'self'> & Partial<CachedWorld>
 export class AskingWorld implements World {
   readonly config: Configuration
   readonly self: string
-  readonly #known: Beginning
+  readonly holds: readonly string[]
+  readonly #known: Settled & Partial<CachedWorld>
   #facts: Map<string, Fact['answer']> | undefined
   #open: Map<string, Question> | undefined
 
-  constructor(known: Beginning) {
+  constructor(known: Settled & Partial<CachedWorld>) {
     this.config = known.config
     this.self = known.self
+    this.holds = known.holds
     this.#known = known
   }
 

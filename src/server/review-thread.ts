@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import type { Configuration } from '../config/configuration.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
+import type { Settled } from './asking-world.ts'
 import { type BudgetExceeded, within } from './budget.ts'
 import { type Inquiry, untilAnswered } from './inquiry.ts'
 import type { FromThread, ThreadReply, ToThread } from './thread-messages.ts'
@@ -18,8 +18,7 @@ const IDLE_MS = 5_000
 export interface LargeReview {
   readonly webhook: string
   readonly body: Buffer
-  readonly config: Configuration
-  readonly self: string
+  readonly settled: Settled
   readonly inquire: Inquiry
   readonly until: number
   readonly late: BudgetExceeded
@@ -74,8 +73,8 @@ export class ReviewThread {
     await this.#stop(new Error('the server is closing'))
   }
 
-  async #decide({ webhook, body, config, self, inquire }: LargeReview): Promise<ThreadReply> {
-    const first = await this.#send({ kind: 'review', webhook, body: owned(body), config, self })
+  async #decide({ webhook, body, settled, inquire }: LargeReview): Promise<ThreadReply> {
+    const first = await this.#send({ kind: 'review', webhook, body: owned(body), settled })
     return await untilAnswered(first, inquire, facts => this.#send({ kind: 'facts', facts }))
   }
 

@@ -33,8 +33,7 @@ function serveReviews(port: MessagePort): void {
     const { buffer, byteOffset, length } = message.body
     const decoded = decode(Buffer.from(buffer, byteOffset, length))
     if ('error' in decoded) return { kind: 'unreadable', ...decoded.error }
-    const { config, self } = message
-    current = { webhook, request: decoded.ok.request, world: new AskingWorld({ config, self }) }
+    current = { webhook, request: decoded.ok.request, world: new AskingWorld(message.settled) }
     return attempt(current)
   }
 

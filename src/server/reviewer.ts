@@ -87,11 +87,11 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: Rev
     const prefix = Buffer.from(body.subarray(0, PREFIX))
     try {
       const world = deps.world()
+      const { config, self, holds } = world
       const reply = await thread.review({
         webhook: webhook.name,
         body,
-        config: world.config,
-        self: world.self,
+        settled: { config, self, holds },
         inquire: inquiry(world, started, budget),
         until: started + budget,
         late: new BudgetExceeded(budget),

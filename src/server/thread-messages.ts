@@ -1,6 +1,5 @@
-import type { Configuration } from '../config/configuration.ts'
 import type { WrittenAnswer } from './answer-review.ts'
-import type { Fact } from './asking-world.ts'
+import type { Fact, Settled } from './asking-world.ts'
 import type { Subject } from './decision-log.ts'
 import type { OpenQuestions } from './inquiry.ts'
 
@@ -10,8 +9,7 @@ export type ToThread =
       readonly kind: 'review'
       readonly webhook: string
       readonly body: Uint8Array<ArrayBuffer>
-      readonly config: Configuration
-      readonly self: string
+      readonly settled: Settled
     }
   | { readonly kind: 'facts'; readonly facts: readonly Fact[] }
 

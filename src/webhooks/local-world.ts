@@ -7,8 +7,14 @@ export function localWorld(config: Configuration): World {
   return {
     config,
     self: OFFLINE_IDENTITY,
+    holds: heldBy(config),
     namespaceLabels: name => ({ [NAMESPACE_NAME_LABEL]: name }),
     owner: () => 'absent',
     hasDefaultQueue: () => false,
   }
+}
+
+/** What the engine of a configuration queues, for those who have no engine to ask. */
+function heldBy(config: Configuration): readonly string[] {
+  return config.engine === 'kueue' ? config.integrations.frameworks : ['pod']
 }

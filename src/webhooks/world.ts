@@ -19,6 +19,8 @@ export interface World {
   readonly config: Configuration
   /** Muster's own user name, as the API server sees it. */
   readonly self: string
+  /** The frameworks whose objects something really queues, as the engine in use says. */
+  readonly holds: readonly string[]
   namespaceLabels(namespace: string): Found<StringMap>
   owner(namespace: string, reference: OwnerReference): Found<OwnerFacts>
   /** A LocalQueue named `default` exists in the namespace. */

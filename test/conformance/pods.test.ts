@@ -7,7 +7,7 @@ import type { KubeObject, LabelSelector, Pod, StringMap } from '../../src/kube/v
 import { type FieldError, invalid } from '../../src/validation/field-error.ts'
 import { reviewPodMutation, reviewPodValidation } from '../../src/webhooks/pods/pods.ts'
 import type { World } from '../../src/webhooks/world.ts'
-import { requestOf, worldOf } from '../unit/webhooks/pods/fixtures.ts'
+import { likeKueue, requestOf, worldOf } from '../unit/webhooks/pods/fixtures.ts'
 
 /** Cases of Kueue's behaviour: its own test tables, and rows read from its code. Unlisted keys are free. */
 interface Case {
@@ -74,7 +74,7 @@ const cases = JSON.parse(readFileSync(new URL('cases/pods.json', import.meta.url
 
 function worldFor({ config, namespaceLabels, clusterObjects }: Case): World {
   return worldOf({
-    frameworks: config.enabledFrameworks,
+    ...likeKueue(config.enabledFrameworks),
     manageAll: config.manageJobsWithoutQueueName ?? false,
     defaultQueue: config.defaultLocalQueue ?? false,
     namespaceLabels,

@@ -135,8 +135,10 @@ describe('a large review', () => {
           ...DEFAULT_CONFIGURATION.integrations,
           frameworks: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
         },
+        guard: { ...DEFAULT_CONFIGURATION.guard, controllers: { 'batch/job': ['*'] } },
       },
       self: emptyWorld.self,
+      holds: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
       namespaceLabels: name => {
         asked.push(`namespace ${name}`)
         return { 'kubernetes.io/metadata.name': name }

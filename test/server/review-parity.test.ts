@@ -54,6 +54,8 @@ function configOf({ config }: Case): Configuration {
   const text = JSON.stringify({
     apiVersion: 'config.muster.dev/v1alpha1',
     kind: 'Configuration',
+    engine: 'kueue',
+    guard: { controllers: Object.fromEntries(config.enabledFrameworks.map(name => [name, ['*']])) },
     manageJobsWithoutQueueName: config.manageJobsWithoutQueueName ?? false,
     integrations: { frameworks: config.enabledFrameworks, podOptions: { namespaceSelector, podSelector } },
   })

@@ -48,6 +48,7 @@ export interface PostOptions {
 export const emptyWorld: World = {
   config: DEFAULT_CONFIGURATION,
   self: 'system:serviceaccount:muster-system:muster',
+  holds: ['pod'],
   namespaceLabels: () => 'absent',
   owner: () => 'absent',
   hasDefaultQueue: () => false,

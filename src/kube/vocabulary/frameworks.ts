@@ -63,6 +63,15 @@ export function isPassThrough(owner: Owner): boolean {
   return ownerKindKey(owner) === kindKey(REPLICA_SETS.group, REPLICA_SETS.kind)
 }
 
+/**
+ * By which the creators of an owner's children are named: the framework of its kind, that of Deployments for the
+ * ReplicaSets between them and their pods, and `group/kind` in lower case for what is no framework.
+ */
+export function controllerKindOf(owner: Owner): string {
+  if (isPassThrough(owner)) return 'deployment'
+  return frameworkOf(owner) ?? ownerKindKey(owner).toLowerCase()
+}
+
 /** What has to be watched to know the owners of these frameworks. Names that nobody knows have nothing to watch. */
 export function watchedOwners(frameworks: readonly string[]): readonly Resource[] {
   const resources = frameworks.flatMap(name => {

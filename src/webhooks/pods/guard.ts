@@ -5,7 +5,6 @@ import { groupNameOf } from '../../workload/group.ts'
 import { hasOurFinalizer, isGated, isMarkedManaged, LIFT_MARKS, queueOf } from '../../workload/pod-facts.ts'
 import { whoMay } from '../exemption.ts'
 import type { World } from '../world.ts'
-import { hasEnabledController } from './validation.ts'
 
 /**
  * Anyone who may update pods can take a scheduling gate away: Kubernetes leaves it to others to say who may
@@ -16,7 +15,7 @@ import { hasEnabledController } from './validation.ts'
  */
 export function guardErrors(before: Pod, after: Pod, world: World): readonly FieldError[] {
   const only = whoMay(world)
-  if (!isGuarded(before)) return forgedMarkErrors(before, after, only, world)
+  if (!isGuarded(before)) return forgedMarkErrors(before, after, only)
   const errors: FieldError[] = []
   if (isGated(before) && !isGated(after)) {
     const detail = `the gate '${ADMISSION_GATE}' is lifted when the pod is admitted; ${only}`
@@ -62,10 +61,10 @@ function liftMarkErrors(before: Pod, after: Pod, only: string): readonly FieldEr
 }
 
 /**
- * A pod that was not queued when it was created can't be declared queued later: it may be running. A pod whose owner
- * is queued gets Kueue's warning instead, since the owner's template may have put the label there.
+ * A pod that was not queued when it was created can't be declared queued later: it may be running. Whoever its owner
+ * is: a template can put the label there at the creation, and nobody has to do it afterwards.
  */
-function forgedMarkErrors(before: Pod, after: Pod, only: string, world: World): readonly FieldError[] {
-  if (!isMarkedManaged(after) || isGated(before) || hasEnabledController(after, world)) return []
+function forgedMarkErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
+  if (!isMarkedManaged(after) || isGated(before)) return []
   return [forbidden(labelPath(MANAGED), `is set when a pod is created in a queue, and not later; ${only}`)]
 }

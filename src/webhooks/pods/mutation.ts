@@ -1,4 +1,5 @@
 import { type PatchOperation, pointer } from '../../admission/patch.ts'
+import type { UserInfo } from '../../admission/review.ts'
 import { allowed, forbiddenRequest, invalidObject, patched, type Verdict } from '../../admission/verdict.ts'
 import { ADMISSION_GATE, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
@@ -16,8 +17,8 @@ import type { World } from '../world.ts'
 import { podScope } from './scope.ts'
 
 /** KEP-976: a pod that is subject to queueing waits behind our gate until its workload is admitted. */
-export function gatePod(pod: Pod, namespace: string, world: World): Verdict {
-  const scope = podScope(pod, namespace, world)
+export function gatePod(pod: Pod, namespace: string, user: UserInfo | undefined, world: World): Verdict {
+  const scope = podScope(pod, namespace, user, world)
   if (scope.kind === 'denied') return scope
   if (scope.kind === 'ignored') return allowed(scope.reason)
   if (pod.spec.nodeName) return cannotBeGated(pod, scope.defaultQueue)

@@ -1,8 +1,9 @@
+import type { UserInfo } from '../../admission/review.ts'
 import { frameworkOf, isPassThrough } from '../../kube/vocabulary/frameworks.ts'
 import { controllerOf, type OwnerReference, type Pod } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, invalid } from '../../validation/field-error.ts'
-import { groupNameOf } from '../../workload/group.ts'
 import { queueIn } from '../../workload/pod-facts.ts'
+import { createsFor } from '../creators.ts'
 import type { World } from '../world.ts'
 
 /** What the walk up the controller references found. `queued`: an ancestor waits in a queue in the pod's stead. */
@@ -17,11 +18,14 @@ const CHAIN_LIMIT = 10
 /**
  * KEP-976, "Skipping Pods belonging to queued objects": a pod is left alone when an object above it is managed by an
  * enabled framework and has a queue of its own. The topmost such object answers for all below it.
+ *
+ * Unlike in Kueue, a claim excuses nobody. Something must really hold the object back, or a label on it would be a way
+ * past the queue; and the pod must come from who creates the pods of its owner, since anybody can name an owner. A pod
+ * holds nobody back: a worker whose driver is queued waits as what it is, a member of the group or a pod of its own.
  */
-export function findQueuedAncestor(pod: Pod, namespace: string, world: World): Ancestry {
-  const { integrations, manageJobsWithoutQueueName } = world.config
+export function findQueuedAncestor(pod: Pod, namespace: string, user: UserInfo | undefined, world: World): Ancestry {
   let reference = controllerOf(pod.metadata.ownerReferences)
-  if (reference === undefined) return NONE
+  if (reference === undefined || !world.holds.some(isHolding) || !createsFor(reference, user, world.config)) return NONE
 
   const seen = new Set<string | undefined>([pod.metadata.uid])
   let found: Ancestry = NONE
@@ -35,9 +39,8 @@ export function findQueuedAncestor(pod: Pod, namespace: string, world: World): A
     // The reference is to a predecessor of the same name, or forged. Either way this object does not own the pod.
     if (uid !== reference.uid) return found
 
-    const enabled = framework !== undefined && integrations.frameworks.includes(framework)
-    const queued = manageJobsWithoutQueueName || queueIn(labels) !== ''
-    if (enabled && queued && !answersForItself(pod, framework)) found = { kind: 'queued', owner: reference }
+    const queued = world.config.manageJobsWithoutQueueName || queueIn(labels) !== ''
+    if (queued && holdsBack(framework, world)) found = { kind: 'queued', owner: reference }
 
     if (seen.has(uid)) return broken(pod, cyclic(reference))
     seen.add(uid)
@@ -48,12 +51,21 @@ export function findQueuedAncestor(pod: Pod, namespace: string, world: World): A
 }
 
 /**
- * A driver that is a pod itself creates its workers as their controller (Spark does). Workers that name a group are
- * members of that group, story 4 of KEP-976, and are counted like every other member.
+ * By the reference alone, for what is not worth a look-up: the controller of the pod is of a kind that is held back,
+ * and the request comes from who creates its pods.
  */
-function answersForItself(pod: Pod, framework: string): boolean {
-  return framework === 'pod' && groupNameOf(pod) !== undefined
+export function hasHoldingController(pod: Pod, user: UserInfo | undefined, world: World): boolean {
+  const controller = controllerOf(pod.metadata.ownerReferences)
+  if (controller === undefined || !holdsBack(frameworkOf(controller), world)) return false
+  return createsFor(controller, user, world.config)
 }
+
+function holdsBack(framework: string | undefined, { config, holds }: World): boolean {
+  if (framework === undefined || !isHolding(framework)) return false
+  return holds.includes(framework) && config.integrations.frameworks.includes(framework)
+}
+
+const isHolding = (framework: string): boolean => framework !== 'pod'
 
 const NONE: Ancestry = { kind: 'none' }
 

@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '../../admission/review.ts'
+import type { AdmissionRequest, UserInfo } from '../../admission/review.ts'
 import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
@@ -23,7 +23,7 @@ export function reviewPodMutation(request: AdmissionRequest, world: World): Verd
   const malformed = shapeErrors(request.object)
   if (malformed.length > 0) return invalidObject(malformed)
   const pod = request.object as Pod
-  return gatePod(pod, namespaceOf(request), world)
+  return gatePod(pod, namespaceOf(request), request.userInfo, world)
 }
 
 /** `/validate/pods`: what a pod may say, how it may change, and who may change what is ours. */
@@ -90,21 +90,21 @@ function reviewCreation(request: AdmissionRequest, world: World): Verdict {
   const namespace = namespaceOf(request)
   if (!existingNamespaceSelected(namespace, world)) return allowed('NamespaceNotSelected')
 
-  const scope = scopeOfNewPod(pod, namespace, world)
+  const scope = scopeOfNewPod(pod, namespace, request.userInfo, world)
   const group = parseGroup(pod)
   const ours = scope.kind === 'ours'
   const errors = [...createErrors(pod, group), ...(ours ? claimErrors(pod) : [])]
-  const warnings = [...managedOwnerWarnings(pod, world), ...group.warnings]
+  const warnings = [...managedOwnerWarnings(pod, request.userInfo, world), ...group.warnings]
   if (errors.length > 0) return invalidObject(errors, warnings)
   if (scope.kind === 'denied') return { ...scope, warnings }
   return verdictOf(ours ? ungatedErrors(pod) : [], warnings)
 }
 
 /** Our mutator's marks tell at once that a pod is ours. Without them the same questions are asked as there. */
-function scopeOfNewPod(pod: Pod, namespace: string, world: World): Scope {
+function scopeOfNewPod(pod: Pod, namespace: string, user: UserInfo | undefined, world: World): Scope {
   if (isGated(pod) && isMarkedManaged(pod)) return { kind: 'ours', defaultQueue: false }
   const asks = queueOf(pod) !== '' || world.config.manageJobsWithoutQueueName
-  return asks ? podScope(pod, namespace, world) : { kind: 'ignored', reason: 'NoQueue' }
+  return asks ? podScope(pod, namespace, user, world) : { kind: 'ignored', reason: 'NoQueue' }
 }
 
 function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
@@ -117,7 +117,10 @@ function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
 
   const group = parseGroup(after)
   const errors = updateErrors(before, after, group, namespace, world)
-  const warnings = [...(hasSuspendingParent(after) ? [] : managedOwnerWarnings(after, world)), ...group.warnings]
+  const warnings = [
+    ...(hasSuspendingParent(after) ? [] : managedOwnerWarnings(after, request.userInfo, world)),
+    ...group.warnings,
+  ]
   if (errors.length > 0) return invalidObject(errors, warnings)
   return guardVerdict(guardErrors(before, after, world), warnings, request, world)
 }

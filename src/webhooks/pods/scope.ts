@@ -1,3 +1,4 @@
+import type { UserInfo } from '../../admission/review.ts'
 import { type Denied, forbiddenRequest } from '../../admission/verdict.ts'
 import type { Configuration } from '../../config/configuration.ts'
 import { NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
@@ -29,7 +30,7 @@ export function podsEnabled({ integrations }: Configuration): boolean {
  * a controller of the parent lifts it; here there is no such controller, and a pod that nobody lifts would wait for
  * ever. Such a pod is queued like any other.
  */
-export function podScope(pod: Pod, namespace: string, world: World): Scope {
+export function podScope(pod: Pod, namespace: string, user: UserInfo | undefined, world: World): Scope {
   if (!podsEnabled(world.config)) return ignored('PodsNotEnabled')
   // The API server refuses this annotation on a pod without a node, so it opens no way around the queue.
   if (isMirror(pod)) return ignored('MirrorPod')
@@ -43,7 +44,7 @@ export function podScope(pod: Pod, namespace: string, world: World): Scope {
   if (!selected) return ignored('NamespaceNotSelected')
   if (!matchesSelector(integrations.podOptions.podSelector, pod.metadata.labels ?? {})) return ignored('PodNotSelected')
 
-  const ancestry = findQueuedAncestor(pod, namespace, world)
+  const ancestry = findQueuedAncestor(pod, namespace, user, world)
   if (ancestry.kind === 'broken') return forbiddenRequest([ancestry.error])
   if (ancestry.kind === 'queued') return ignored('OwnerQueued')
   return { kind: 'ours', defaultQueue }

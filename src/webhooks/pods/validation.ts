@@ -1,7 +1,7 @@
+import type { UserInfo } from '../../admission/review.ts'
 import { subdomainProblems } from '../../kube/vocabulary/formats.ts'
-import { frameworkOf } from '../../kube/vocabulary/frameworks.ts'
 import { ELASTIC_JOB, MANAGED, MAX_EXEC_TIME, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
-import { controllerOf, type Pod } from '../../kube/vocabulary/objects.ts'
+import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, labelPath } from '../../validation/field-error.ts'
 import { atoiProblem, MAX_INT32, parseInt32 } from '../../validation/numbers.ts'
 import { groupNameOf, type ParsedGroup } from '../../workload/group.ts'
@@ -16,6 +16,7 @@ import {
 } from '../../workload/pod-facts.ts'
 import type { World } from '../world.ts'
 import { admissionGatesErrors } from './admission-gates.ts'
+import { hasHoldingController } from './owners.ts'
 import { topologyErrors } from './topology.ts'
 
 /**
@@ -90,14 +91,7 @@ function prebuiltGroupErrors(pod: Pod): readonly FieldError[] {
 }
 
 /** A pod that its owner queues and that is also marked as queued by itself: allowed, but hardly meant. */
-export function managedOwnerWarnings(pod: Pod, world: World): readonly string[] {
-  if (!isMarkedManaged(pod) || !hasEnabledController(pod, world)) return []
+export function managedOwnerWarnings(pod: Pod, user: UserInfo | undefined, world: World): readonly string[] {
+  if (!isMarkedManaged(pod) || !hasHoldingController(pod, user, world)) return []
   return [`pod owner is managed by kueue, label '${MANAGED}=true' might lead to unexpected behaviour`]
-}
-
-/** By the reference alone: a warning is not worth a look-up. */
-export function hasEnabledController(pod: Pod, world: World): boolean {
-  const controller = controllerOf(pod.metadata.ownerReferences)
-  const framework = controller === undefined ? undefined : frameworkOf(controller)
-  return framework !== undefined && world.config.integrations.frameworks.includes(framework)
 }

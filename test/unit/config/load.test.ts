@@ -36,7 +36,10 @@ describe('loadConfiguration', () => {
   })
 
   it('hands warnings over, with their place', () => {
-    const file = fileWith('warned.yaml', `${HEADER}integrations: {frameworks: [job]}\n`)
+    const file = fileWith(
+      'warned.yaml',
+      `${HEADER}integrations: {frameworks: [job]}\nguard: {controllers: {job: [ada]}}\n`,
+    )
     const warnings: string[] = []
     loadConfiguration(file, warning => warnings.push(warning))
     expect(warnings).toEqual([

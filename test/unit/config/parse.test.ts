@@ -45,7 +45,7 @@ jobs: {scheduling: {allow: {policies: [gang]}}, parallelism: {implicitGang: inde
           podSelector: { matchLabels: { team: 'a' } },
         },
       },
-      guard: { exemptUsers: [], exemptGroups: ['platform-admins'] },
+      guard: { ...DEFAULT_CONFIGURATION.guard, exemptGroups: ['platform-admins'] },
       queues: [
         { name: 'team-a', limits: {} },
         { name: 'team-b', limits: { pods: 64, cpu: '128', 'nvidia.com/gpu': 16 } },
@@ -74,7 +74,7 @@ jobs:
 
   it('may use an anchor', () => {
     const text = `${HEADER}guard: {exemptUsers: &who [ada], exemptGroups: *who}\n`
-    expect(parsed(text).configuration.guard).toEqual({ exemptUsers: ['ada'], exemptGroups: ['ada'] })
+    expect(parsed(text).configuration.guard).toMatchObject({ exemptUsers: ['ada'], exemptGroups: ['ada'] })
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Configuration } from '../../../src/config/configuration.ts'
 import { parseConfiguration } from '../../../src/config/load.ts'
 import { formatConfigError } from '../../../src/config/source.ts'
 
@@ -154,12 +155,13 @@ describe('a warning', () => {
   })
 
   it('tells of a framework that nobody knows, and of the one that was meant', () => {
-    expect(warningsOf('integrations: {frameworks: [pod, ray.io/raycluster, batch/jobs, example.com/thing]}\n')).toEqual(
-      [
-        'm.yaml:3:53: integrations.frameworks[2]: "batch/jobs" is not a framework name that Kueue ships; did you mean "batch/job"?',
-        'm.yaml:3:65: integrations.frameworks[3]: "example.com/thing" is not a framework name that Kueue ships',
-      ],
-    )
+    const frameworks = 'integrations: {frameworks: [pod, ray.io/raycluster, batch/jobs, example.com/thing]}\n'
+    const creators = 'guard: {controllers: {ray.io/raycluster: ["*"], batch/jobs: [ada], example.com/thing: [bob]}}\n'
+    expect(warningsOf(frameworks + creators)).toEqual([
+      'm.yaml:3:53: integrations.frameworks[2]: "batch/jobs" is not a framework name that Kueue ships; did you mean "batch/job"?',
+      'm.yaml:3:65: integrations.frameworks[3]: "example.com/thing" is not a framework name that Kueue ships',
+      'm.yaml:4:61: guard.controllers[batch/jobs]: did you mean "batch/job"?',
+    ])
   })
 })
 
@@ -189,5 +191,60 @@ describe('where the pods of a queue run', () => {
     const [error = '', ...rest] = errorsOf(queue(text))
     expect(rest).toEqual([])
     expect(error).toContain(message)
+  })
+})
+
+describe('who creates the pods of a framework', () => {
+  function configurationOf(text: string): Configuration {
+    const result = parseConfiguration(HEADER + text, 'm.yaml')
+    if ('errors' in result) throw new Error(result.errors.map(formatConfigError).join('\n'))
+    return result.configuration
+  }
+
+  it.each([
+    ['the defaults', ''],
+    [
+      'the kinds whose controllers are Kubernetes’ own',
+      'integrations: {frameworks: [pod, batch/job, deployment, statefulset]}\n',
+    ],
+    [
+      'a kind whose creators are named',
+      'integrations: {frameworks: [pod, ray.io/raycluster]}\nguard: {controllers: {ray.io/raycluster: [kuberay]}}\n',
+    ],
+    [
+      'a kind that anybody may name',
+      'integrations: {frameworks: [ray.io/rayjob]}\nguard: {controllers: {ray.io/rayjob: ["*"]}}\n',
+    ],
+  ])('is known for %s', (_what, text) => {
+    expect(errorsOf(text)).toEqual([])
+  })
+
+  it('is added to what is known by default, kind by kind', () => {
+    const { controllers } = configurationOf(
+      'guard: {controllers: {ray.io/rayjob: [kuberay], statefulset: [mine]}}\n',
+    ).guard
+    expect(controllers).toMatchObject({
+      'ray.io/rayjob': ['kuberay'],
+      statefulset: ['mine'],
+      'batch/job': ['system:serviceaccount:kube-system:job-controller', 'system:kube-controller-manager'],
+    })
+  })
+
+  it('must be said for every other kind in use, and the error says what to write', () => {
+    expect(errorsOf('integrations: {frameworks: [pod, batch/job, ray.io/raycluster]}\n')).toEqual([
+      'm.yaml:3:45: integrations.frameworks[2]: nobody is named who creates the pods of "ray.io/raycluster": write ' +
+        'guard.controllers: {ray.io/raycluster: ["system:serviceaccount:NAMESPACE:NAME"]} with the user of its ' +
+        'controller, or ["*"] to believe whoever names such an owner',
+    ])
+    expect(errorsOf('integrations: {frameworks: [__proto__]}\n')).toHaveLength(1)
+    expect(errorsOf('guard: {controllers: {batch/job: []}}\n')).toEqual([
+      expect.stringMatching(/^m.yaml:3:34: guard.controllers\[batch\/job\]: nobody is named/),
+    ])
+  })
+
+  it('is everybody or some, not both', () => {
+    expect(errorsOf('guard: {controllers: {batch/job: [ada, "*"]}}\n')).toEqual([
+      'm.yaml:3:40: guard.controllers[batch/job][1]: "*" stands for every user and must stand alone: remove it or the others',
+    ])
   })
 })

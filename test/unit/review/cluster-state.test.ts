@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
 import type { ReviewOptions } from '../../../src/review/review.ts'
 import { file, job, path, pod, QUEUE, results, review, stdinOf } from './fixtures.ts'
 
@@ -13,6 +13,8 @@ describe('the cluster state', () => {
       podOptions: { namespaceSelector: { matchLabels: { batch: 'yes' } }, podSelector: {} },
     },
   }
+  const kueue: Configuration = { ...DEFAULT_CONFIGURATION, engine: 'kueue' }
+  const jobController = { username: 'system:serviceaccount:kube-system:job-controller' }
   const gates = async (object: unknown, state: readonly unknown[], options: Partial<ReviewOptions> = {}) => {
     const clusterState = [file('state.json', { apiVersion: 'v1', kind: 'List', items: state })]
     const [result] = results(await review([file('subject.json', object)], { clusterState, ...options }))
@@ -40,14 +42,15 @@ describe('the cluster state', () => {
 
   it('gives owners, by kind and name in the namespace', async () => {
     const child = pod({ ownerReferences: [job] })
+    const owned = (state: readonly unknown[]) => gates(child, state, { config: kueue, user: jobController })
     const queued = { name: 'train', namespace: 'default', uid: 'job-1', labels: { [QUEUE]: 'q' } }
-    expect(await gates(child, [])).toContain('workload owner not found')
-    expect(await gates(child, [owner({ ...queued, namespace: 'elsewhere' })])).toContain('workload owner not found')
-    expect(await gates(child, [owner(queued)])).toBe(false)
-    expect(await gates(child, [owner({ ...queued, labels: null })])).toBe(true)
-    expect(await gates(child, [owner({ ...queued, uid: 'job-0' })])).toBe(true)
-    expect(await gates(child, [owner({ ...queued, uid: undefined, namespace: undefined })])).toBe(false)
-    expect(await gates(child, [{ ...owner(queued), apiVersion: 'batch/v1beta1' }])).toBe(false)
+    expect(await owned([])).toContain('workload owner not found')
+    expect(await owned([owner({ ...queued, namespace: 'elsewhere' })])).toContain('workload owner not found')
+    expect(await owned([owner(queued)])).toBe(false)
+    expect(await owned([owner({ ...queued, labels: null })])).toBe(true)
+    expect(await owned([owner({ ...queued, uid: 'job-0' })])).toBe(true)
+    expect(await owned([owner({ ...queued, uid: undefined, namespace: undefined })])).toBe(false)
+    expect(await owned([{ ...owner(queued), apiVersion: 'batch/v1beta1' }])).toBe(false)
   })
 
   it('gives a LocalQueue named default', async () => {
@@ -65,7 +68,9 @@ describe('the cluster state', () => {
       kind: 'List',
       items: [{ ...owner({ name: 'train', uid: 'job-1' }), spec: {} }, pod({ ownerReferences: [job] })],
     })
-    expect(results(await review([input])).map(({ allowed }) => allowed)).toEqual([true, false])
+    expect(
+      results(await review([input], { config: kueue, user: jobController })).map(({ allowed }) => allowed),
+    ).toEqual([true, false])
   })
 
   it.each([

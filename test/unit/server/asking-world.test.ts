@@ -8,7 +8,7 @@ import { emptyWorld, findNamespaces, unseenWorld } from '../../support/admission
 import { ManualClock } from '../../support/manual-clock.ts'
 import { podReview } from '../../support/reviews.ts'
 
-const { config, self } = emptyWorld
+const { config, self, holds } = emptyWorld
 const job = { apiVersion: 'batch/v1', kind: 'Job', name: 'train', uid: 'u' }
 const labelsOf = (namespace: string): Lookup => ({ kind: 'namespaceLabels', namespace })
 
@@ -24,7 +24,7 @@ describe('a world that asks', () => {
   })
 
   it('answers as if there were nothing where it does not know, and notes each question once', () => {
-    const world = new AskingWorld({ config, self })
+    const world = new AskingWorld({ config, self, holds })
     for (const _ of [1, 2]) {
       expect(world.namespaceLabels('a')).toBe('absent')
       expect(world.owner('a', { ...job, controller: true })).toBe('absent')
@@ -38,7 +38,7 @@ describe('a world that asks', () => {
   })
 
   it('does not ask again for what it has learnt, whatever the answer is, and keeps it', () => {
-    const world = new AskingWorld({ config, self })
+    const world = new AskingWorld({ config, self, holds })
     const queue: Question = { kind: 'hasDefaultQueue', namespace: 'a' }
     world.learn([
       { question: labelsOf('a'), answer: { team: 'x' } },

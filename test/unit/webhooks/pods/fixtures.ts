@@ -1,7 +1,6 @@
 import type { AdmissionRequest, Operation, UserInfo } from '../../../../src/admission/review.ts'
 import type { Verdict } from '../../../../src/admission/verdict.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../../../src/config/configuration.ts'
-import { OFFLINE_IDENTITY } from '../../../../src/kube/vocabulary/names.ts'
 import type {
   KubeObject,
   LabelSelector,
@@ -11,6 +10,7 @@ import type {
 } from '../../../../src/kube/vocabulary/objects.ts'
 import { AskingWorld } from '../../../../src/server/asking-world.ts'
 import type { FieldError } from '../../../../src/validation/field-error.ts'
+import { localWorld } from '../../../../src/webhooks/local-world.ts'
 import type { Found, World } from '../../../../src/webhooks/world.ts'
 
 export const K = 'kueue.x-k8s.io/'
@@ -25,12 +25,15 @@ export interface WorldOptions {
   readonly objects?: readonly KubeObject[]
   readonly exemptUsers?: readonly string[]
   readonly exemptGroups?: readonly string[]
+  readonly engine?: Configuration['engine']
+  readonly controllers?: Configuration['guard']['controllers']
 }
 
 export function worldOf(options: WorldOptions = {}): World {
   const { podOptions } = DEFAULT_CONFIGURATION.integrations
   const config: Configuration = {
     ...DEFAULT_CONFIGURATION,
+    engine: options.engine ?? 'builtin',
     manageJobsWithoutQueueName: options.manageAll ?? false,
     integrations: {
       frameworks: options.frameworks ?? DEFAULT_CONFIGURATION.integrations.frameworks,
@@ -39,11 +42,14 @@ export function worldOf(options: WorldOptions = {}): World {
         podSelector: options.podSelector ?? podOptions.podSelector,
       },
     },
-    guard: { exemptUsers: options.exemptUsers ?? [], exemptGroups: options.exemptGroups ?? [] },
+    guard: {
+      exemptUsers: options.exemptUsers ?? [],
+      exemptGroups: options.exemptGroups ?? [],
+      controllers: options.controllers ?? DEFAULT_CONFIGURATION.guard.controllers,
+    },
   }
   return {
-    config,
-    self: OFFLINE_IDENTITY,
+    ...localWorld(config),
     namespaceLabels: name => options.namespaceLabels ?? { 'kubernetes.io/metadata.name': name },
     owner: (_namespace, reference) => {
       const match = options.objects?.find(
@@ -56,6 +62,11 @@ export function worldOf(options: WorldOptions = {}): World {
     },
     hasDefaultQueue: () => options.defaultQueue ?? false,
   }
+}
+
+/** Kueue's behaviour: it queues all kinds of the list, and anybody may name an owner. */
+export function likeKueue(frameworks: readonly string[]): Pick<WorldOptions, 'engine' | 'controllers' | 'frameworks'> {
+  return { engine: 'kueue', frameworks, controllers: Object.fromEntries(frameworks.map(name => [name, ['*']])) }
 }
 
 /** The same world as a server has it whose caches have not seen any namespace, or any owner. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { UserInfo } from '../../../../src/admission/review.ts'
 import type { Verdict } from '../../../../src/admission/verdict.ts'
 import type { KubeObject, OwnerReference } from '../../../../src/kube/vocabulary/objects.ts'
 import { reviewPodMutation } from '../../../../src/webhooks/pods/pods.ts'
@@ -7,6 +8,7 @@ import {
   brief,
   controller,
   errorsOf,
+  likeKueue,
   ownerObject,
   podOf,
   requestOf,
@@ -18,16 +20,23 @@ const job = controller('batch/v1', 'Job', 'job')
 const jobSet = controller('jobset.x-k8s.io/v1alpha2', 'JobSet', 'set')
 const wrapper = controller('workload.codeflare.dev/v1beta2', 'AppWrapper', 'wrapper')
 
-function review(owner: OwnerReference, objects: readonly KubeObject[], options: WorldOptions = {}): Verdict {
+const KUEUE = likeKueue(['pod', 'batch/job'])
+
+function review(
+  owner: OwnerReference,
+  objects: readonly KubeObject[],
+  options: WorldOptions = KUEUE,
+  user?: UserInfo,
+): Verdict {
   const pod = podOf({ labels: { 'queue-name': 'q' }, owners: [owner] })
-  return reviewPodMutation(requestOf(pod), worldOf({ objects, ...options }))
+  return reviewPodMutation(requestOf(pod, user ? { user } : {}), worldOf({ objects, ...options }))
 }
 
 const chain = (...links: readonly OwnerReference[]): readonly KubeObject[] =>
   links.map((link, index) => ownerObject(link, links[index + 1] ? { owner: links[index + 1] as OwnerReference } : {}))
 
 describe('the walk up the owners', () => {
-  const frameworks = ['pod', 'batch/job', 'workload.codeflare.dev/appwrapper']
+  const wrappers = likeKueue(['pod', 'batch/job', 'workload.codeflare.dev/appwrapper'])
 
   it('passes kinds of disabled frameworks on its way to an enabled one', () => {
     const objects = [
@@ -35,18 +44,18 @@ describe('the walk up the owners', () => {
       ownerObject(jobSet, { owner: wrapper }),
       ownerObject(wrapper, { queue: 'q' }),
     ]
-    expect(review(job, objects, { frameworks })).toMatchObject({ reason: 'OwnerQueued' })
+    expect(review(job, objects, wrappers)).toMatchObject({ reason: 'OwnerQueued' })
   })
 
   it('does not count the queue of a disabled framework', () => {
     const objects = [ownerObject(job, { owner: jobSet }), ownerObject(jobSet, { queue: 'q' })]
-    expect(review(job, objects, { frameworks })).toMatchObject({ reason: 'Gated' })
+    expect(review(job, objects, wrappers)).toMatchObject({ reason: 'Gated' })
   })
 
   it('knows a kind by any version of its API', () => {
     const old = controller('ray.io/v1alpha1', 'RayCluster', 'ray')
     const objects = [ownerObject(old, { queue: 'q' })]
-    expect(review(old, objects, { frameworks: ['pod', 'ray.io/raycluster'] })).toMatchObject({ reason: 'OwnerQueued' })
+    expect(review(old, objects, likeKueue(['pod', 'ray.io/raycluster']))).toMatchObject({ reason: 'OwnerQueued' })
   })
 
   it('keeps what it found below an unknown kind', () => {
@@ -67,7 +76,7 @@ describe('the walk up the owners', () => {
   })
 
   it('asks for an owner that no cache has seen', () => {
-    const world = askingWorld(worldOf(), 'owner')
+    const world = askingWorld(worldOf(KUEUE), 'owner')
     reviewPodMutation(requestOf(podOf({ labels: { 'queue-name': 'q' }, owners: [job] })), world)
     const reference = { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: job.uid }
     expect(world.open).toEqual([{ kind: 'owner', namespace: 'team-a', reference }])
@@ -89,13 +98,49 @@ describe('the walk up the owners', () => {
     const pod = podOf({ owners: [job] })
     expect(reviewPodMutation(requestOf(pod), worldOf())).toMatchObject({ reason: 'NoQueue' })
   })
+})
 
-  it('queues a worker that names a group even when its driver is its queued owner', () => {
+describe('an owner excuses nobody by a claim', () => {
+  const held = [ownerObject(job, { queue: 'q' })]
+  const jobController = { username: 'system:serviceaccount:kube-system:job-controller' }
+  const alice = { username: 'alice', groups: ['system:masters'] }
+  const kueue: WorldOptions = { engine: 'kueue' }
+
+  it('leaves the pods of a Job that Kueue holds alone when the Job controller creates them', () => {
+    for (const username of [jobController.username, 'system:kube-controller-manager']) {
+      expect(review(job, held, kueue, { username })).toMatchObject({ reason: 'OwnerQueued' })
+    }
+  })
+
+  it('queues a pod whose author only says that such a Job owns it', () => {
+    for (const user of [alice, { username: '' }, undefined]) {
+      expect(review(job, held, kueue, user)).toMatchObject({ reason: 'Gated' })
+    }
+  })
+
+  it('does not take the controller of one kind for that of another', () => {
+    const replicaSets = { username: 'system:serviceaccount:kube-system:replicaset-controller' }
+    expect(review(job, held, kueue, replicaSets)).toMatchObject({ reason: 'Gated' })
+    const set = controller('apps/v1', 'ReplicaSet', 'web-1')
+    const web = controller('apps/v1', 'Deployment', 'web')
+    const objects = [ownerObject(set, { owner: web }), ownerObject(web, { queue: 'q' })]
+    const deployments: WorldOptions = { engine: 'kueue', frameworks: ['pod', 'deployment'] }
+    expect(review(set, objects, deployments, replicaSets)).toMatchObject({ reason: 'OwnerQueued' })
+    expect(review(set, objects, deployments, jobController)).toMatchObject({ reason: 'Gated' })
+  })
+
+  it('queues the pods of a labelled Job where nothing queues the Job, and asks for no owner', () => {
+    expect(review(job, held, {}, jobController)).toMatchObject({ reason: 'Gated' })
+    expect(review(job, [], {}, jobController)).toMatchObject({ reason: 'Gated' })
+    expect(review(job, held, { controllers: { 'batch/job': ['*'] } }, alice)).toMatchObject({ reason: 'Gated' })
+  })
+
+  it('queues a pod whose queued owner is a pod: it holds nobody back', () => {
     const driver = controller('v1', 'Pod', 'driver')
-    const world = worldOf({ objects: [ownerObject(driver, { queue: 'q' })] })
+    const world = worldOf({ ...KUEUE, objects: [ownerObject(driver, { queue: 'q' })] })
     const worker = (labels: Record<string, string>) =>
       podOf({ labels: { 'queue-name': 'q', ...labels }, owners: [driver] })
-    expect(reviewPodMutation(requestOf(worker({})), world)).toMatchObject({ reason: 'OwnerQueued' })
+    expect(reviewPodMutation(requestOf(worker({})), world)).toMatchObject({ reason: 'Gated' })
     const member = worker({ 'pod-group-name': 'spark', 'pod-group-role': 'worker' })
     expect(reviewPodMutation(requestOf(member), world)).toMatchObject({ reason: 'Gated' })
   })

@@ -7,6 +7,7 @@ import {
   controller,
   GATE,
   K,
+  likeKueue,
   type PodOptions,
   podOf,
   queuedPod,
@@ -191,17 +192,21 @@ describe('the role hash of a managed pod', () => {
 
 describe('the warning about a queued owner', () => {
   const owners = [controller('batch/v1', 'Job', 'job')]
+  const marked = { owners, labels: { managed: 'true' } }
+  const kueue = likeKueue(['pod', 'batch/job'])
   const warned = { warnings: [expect.stringMatching(/^pod owner is managed by kueue.{0,220}$/)] }
 
-  it('is given when the label is there, and when it comes', () => {
-    expect(update({ owners, labels: { managed: 'true' } }, { owners, labels: { managed: 'true' } })).toMatchObject(
-      warned,
-    )
-    expect(update({ owners }, { owners, labels: { managed: 'true' } })).toMatchObject({ kind: 'allowed', ...warned })
+  it('is given while the label is there', () => {
+    expect(update(marked, marked, kueue)).toMatchObject({ kind: 'allowed', ...warned })
   })
 
   it('is not given when the parent suspends the pod', () => {
-    const next = { owners, labels: { managed: 'true' }, annotations: { 'pod-suspending-parent': 'job' } }
-    expect(update({ owners }, next)).toMatchObject({ kind: 'allowed', warnings: [] })
+    const suspended = { ...marked, annotations: { 'pod-suspending-parent': 'job' } }
+    expect(update(suspended, suspended, kueue)).toMatchObject({ kind: 'allowed', warnings: [] })
+  })
+
+  it('is not given where nothing queues the owner, or where others create its pods', () => {
+    expect(update(marked, marked)).toMatchObject({ kind: 'allowed', warnings: [] })
+    expect(update(marked, marked, { engine: 'kueue' })).toMatchObject({ kind: 'allowed', warnings: [] })
   })
 })

@@ -8,6 +8,7 @@ import {
   errorsOf,
   GATE,
   K,
+  likeKueue,
   ownerObject,
   type PodOptions,
   podOf,
@@ -251,12 +252,12 @@ describe('a pod that is not ours', () => {
   const options = { labels: { 'queue-name': 'q', podset: 'main' }, owners: [owner] }
 
   it('may carry the marks that Kueue gives to the pods of a Job', () => {
-    const world = { objects: [ownerObject(owner, { queue: 'q' })] }
-    expect(create(options, world)).toMatchObject({ kind: 'allowed' })
+    const world = { ...likeKueue(['pod', 'batch/job']), objects: [ownerObject(owner, { queue: 'q' })] }
+    expect(create(options, world)).toMatchObject({ kind: 'allowed', reason: 'Valid' })
   })
 
   it('is not asked about before its owner is known', () => {
-    const world = askingWorld(worldOf(), 'owner')
+    const world = askingWorld(worldOf(likeKueue(['pod', 'batch/job'])), 'owner')
     reviewPodValidation(requestOf(podOf(options)), world)
     expect(world.open).toMatchObject([{ kind: 'owner', reference: { kind: 'Job', name: 'job' } }])
   })
