@@ -17,6 +17,8 @@ export interface ConditionsOptions {
   readonly workloads: Resource
   /** Holds a deleted Workload until its pods have stopped, so that its usage is not given away under them. */
   readonly finalizer: string
+  /** The annotation by which the engine orders a queue, if it is ours to write. */
+  readonly queueOrder?: string
 }
 
 type ByConditions = Pick<
@@ -35,7 +37,7 @@ type ByConditions = Pick<
 >
 
 /** Engines that write down the state of a Workload as Kueue does: in conditions, and in `status.admission`. */
-export function byConditions({ workloads: resource, finalizer }: ConditionsOptions): ByConditions {
+export function byConditions({ workloads: resource, finalizer, queueOrder }: ConditionsOptions): ByConditions {
   const changed = (workload: QueuedWorkload) => ({
     resource,
     workload: targetOf(workload),
@@ -63,7 +65,10 @@ export function byConditions({ workloads: resource, finalizer }: ConditionsOptio
       set(workload, givenBack(workload, why), now, { admission: null, ...notWaiting(workload) }),
     awaitReplacements: (workload, vacant, note, now) => set(workload, replacementChanges(workload, vacant, note), now),
     adopt: (workload, ownerReferences) => [{ kind: 'AddOwners', ...changed(workload), ownerReferences }],
-    moveTo: (workload, queueName) => [{ kind: 'SetQueue', ...changed(workload), queueName }],
+    moveTo: (workload, queueName, at) => {
+      const annotations = queueOrder === undefined ? undefined : { [queueOrder]: at }
+      return [{ kind: 'SetQueue', ...changed(workload), queueName, ...(annotations && { annotations }) }]
+    },
     release: workload => {
       const finalizerIndex = workload.metadata.finalizers?.indexOf(finalizer) ?? -1
       if (finalizerIndex < 0) return []

@@ -1,6 +1,6 @@
 import type { OwnerReference, Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
-import { composeGroup, composeSingle, ownerReference, type WorkloadPlan } from '../workload/compose.ts'
+import { composeGroup, composeSingle, newestVersion, ownerReference, type WorkloadPlan } from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import * as is from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
@@ -106,7 +106,7 @@ function waiting(unit: Unit, workload: QueuedWorkload, { told }: In<'waiting'>, 
     ? []
     : unit.pods.filter(pod => is.isWaiting(pod) && is.queueOf(pod) !== queueName)
   const wanted = commonQueue(unit, elsewhere)
-  if (wanted !== undefined) return { actions: engine.moveTo(workload, wanted), standings: [] }
+  if (wanted !== undefined) return { actions: engine.moveTo(workload, wanted, newestVersion(elsewhere)), standings: [] }
   const { excess, unknownRole } = seat(unit, workload)
   const settled = new Set([...elsewhere, ...excess, ...unknownRole])
   const gated = unit.pods.filter(pod => is.isWaiting(pod) && !settled.has(pod))

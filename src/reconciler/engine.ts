@@ -44,7 +44,8 @@ export interface Engine {
   awaitReplacements(workload: QueuedWorkload, vacant: number, note: string, now: string): readonly Action[]
   /** Pods that came later own the Workload, too. */
   adopt(workload: QueuedWorkload, ownerReferences: readonly OwnerReference[]): readonly Action[]
-  moveTo(workload: QueuedWorkload, queueName: string): readonly Action[]
+  /** To the end of another queue: `at` is the resource version with which its pods asked for it. */
+  moveTo(workload: QueuedWorkload, queueName: string, at: string): readonly Action[]
   /** Nothing holds on to the Workload any more: whoever wants to delete it can. */
   release(workload: QueuedWorkload): readonly Action[]
 }

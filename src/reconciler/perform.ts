@@ -65,8 +65,9 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
       return await patchWorkload(action, api, writeBack, { type: 'merge', body: { metadata } })
     }
     case 'SetQueue': {
-      const { queueName, resourceVersion } = action
-      const body = { metadata: { uid: action.workload.uid, resourceVersion }, spec: { queueName } }
+      const { queueName, resourceVersion, annotations } = action
+      const metadata = { uid: action.workload.uid, resourceVersion, ...(annotations && { annotations }) }
+      const body = { metadata, spec: { queueName } }
       return await patchWorkload(action, api, writeBack, { type: 'merge', body })
     }
     case 'SetStatus': {

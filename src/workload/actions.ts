@@ -1,5 +1,5 @@
 import type { Resource } from '../kube/vocabulary/api.ts'
-import type { KubeObject, OwnerReference } from '../kube/vocabulary/objects.ts'
+import type { KubeObject, OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
 import type { PodAdditions } from './pod-set-update.ts'
 import type { WorkloadStatus } from './queued-workload.ts'
@@ -43,6 +43,7 @@ export type Action =
       readonly workload: Target
       readonly resourceVersion: string
       readonly queueName: string
+      readonly annotations?: StringMap
     }
   | {
       readonly kind: 'ReleaseWorkload'

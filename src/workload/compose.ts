@@ -112,7 +112,7 @@ export function ownerReference(pod: Pod, kind: WorkloadPlan['kind']): OwnerRefer
   return kind === 'single' ? { ...plain, controller: true, blockOwnerDeletion: true } : plain
 }
 
-function newestVersion(pods: readonly Pod[]): string {
+export function newestVersion(pods: readonly Pod[]): string {
   const versions = pods.map(pod => pod.metadata.resourceVersion ?? '0')
   return versions.reduce((newest, version) => (compareVersions(version, newest) > 0 ? version : newest), '0')
 }

@@ -52,6 +52,12 @@ export function unitOf(pod: Pod): string {
   return `${pod.metadata.namespace}/${group === undefined ? `pod:${pod.metadata.name}` : `group:${group}`}`
 }
 
+/** The unit that a Workload is for: a single pod's has the pod for its controller. */
+export function unitOfWorkload({ metadata: { namespace, name, ownerReferences } }: QueuedWorkload): string {
+  const pod = ownerReferences?.find(owner => owner.controller)
+  return `${namespace}/${pod === undefined ? `group:${name}` : `pod:${pod.name}`}`
+}
+
 export function roleOf(pod: Pod): string {
   return pod.metadata.labels?.[GROUP_ROLE] ?? pod.metadata.annotations?.[ROLE_HASH] ?? ''
 }

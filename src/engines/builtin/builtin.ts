@@ -2,12 +2,12 @@ import type { Configuration } from '../../config/configuration.ts'
 import type { Engine } from '../../reconciler/engine.ts'
 import { byConditions } from '../conditions.ts'
 import { FifoQueues } from './fifo.ts'
-import { composeWorkload, isForGroup, RESOURCE_IN_USE, WORKLOADS, workloadForCache } from './workloads.ts'
+import { composeWorkload, isForGroup, QUEUE_ORDER, RESOURCE_IN_USE, WORKLOADS, workloadForCache } from './workloads.ts'
 
 /** The engine that comes with Muster: Workloads of its own kind, first in, first out per queue, decided in this process. */
 export function builtinEngine(queues: Configuration['queues']): Engine {
   return {
-    ...byConditions({ workloads: WORKLOADS, finalizer: RESOURCE_IN_USE }),
+    ...byConditions({ workloads: WORKLOADS, finalizer: RESOURCE_IN_USE, queueOrder: QUEUE_ORDER }),
     name: 'builtin',
     holds: ['pod'],
     decider: new FifoQueues(queues),

@@ -4,6 +4,7 @@ import type { Decider } from '../../reconciler/engine.ts'
 import { type Action, targetOf } from '../../workload/actions.ts'
 import {
   type ConditionChange,
+  isTrue,
   notWaiting,
   type PodSetUpdate,
   podCount,
@@ -14,22 +15,24 @@ import {
 import type { Reason } from '../../workload/reasons.ts'
 import { add, amounts } from '../../workload/requests.ts'
 import { type Entry, Ledger } from './ledger.ts'
-import { behind, first, heldBy, NO_QUEUE, shortfall } from './messages.ts'
+import { behind, first, heldBy, NO_QUEUE, neverFits, shortfall } from './messages.ts'
 import { WORKLOADS } from './workloads.ts'
 
 /**
  * First in, first out per queue. A Workload is admitted when all before it in its queue are
  * admitted or finished and the queue's limits hold it; what it holds it keeps until it has finished.
+ * What the limits could not hold even alone is set aside: it has its old place again when they rise.
  * A queue is known by its name in the whole cluster; one that the configuration does not list has no limits.
  */
 export class FifoQueues implements Decider {
-  readonly #ledger = new Ledger()
+  readonly #ledger: Ledger
   readonly #limits: ReadonlyMap<string, Amounts>
   readonly #places: ReadonlyMap<string, PodSetUpdate>
 
   constructor(queues: Configuration['queues']) {
     this.#limits = new Map(queues.map(queue => [queue.name, amounts(queue.limits)]))
     this.#places = new Map(queues.map(queue => [queue.name, placeOf(queue)]))
+    this.#ledger = new Ledger((queue, requests) => neverFits(queue, requests, this.#limitsOf(queue)))
   }
 
   /** Takes note of a Workload; returns the queues to decide again. */
@@ -39,16 +42,13 @@ export class FifoQueues implements Decider {
 
   /** Admits from the head of the queue what fits, and tells those who wait why. */
   decide(queue: string, now: string): readonly Action[] {
-    const limits = this.#limits.get(queue) ?? new Map()
+    const limits = this.#limitsOf(queue)
     const usage = new Map(this.#ledger.usage(queue))
-    const actions: Action[] = this.#ledger
-      .unreadable(queue)
-      .flatMap(entry => refuse(entry, `its requests cannot be read: ${entry.problem}`, now))
-    if (queue === '')
-      return [
-        ...actions,
-        ...this.#ledger.untold(queue).flatMap(entry => wait(entry, 'WaitingForAdmission', NO_QUEUE, now)),
-      ]
+    const { aside = [], untold = [] } = Object.groupBy(this.#ledger.untold(queue), ({ verdict }) =>
+      verdict === undefined ? 'untold' : 'aside',
+    )
+    const actions: Action[] = aside.flatMap(entry => setAside(entry, now))
+    if (queue === '') return [...actions, ...untold.flatMap(entry => wait(entry, 'WaitingForAdmission', NO_QUEUE, now))]
     const settled = new Set<string>()
     const admitted: Entry[] = []
     for (const entry of this.#ledger.pending(queue)) {
@@ -57,7 +57,7 @@ export class FifoQueues implements Decider {
       if (missing.length > 0) {
         const why = [first(queue), ...missing, ...heldBy(this.#ledger.holding(queue), admitted)]
         actions.push(...wait(entry, 'OverQueueLimits', why.join('; '), now))
-        for (const other of this.#ledger.untold(queue)) {
+        for (const other of untold) {
           if (settled.has(other.key)) continue
           const before = this.#ledger.before(other) - admitted.length
           actions.push(...wait(other, 'WaitingForAdmission', behind(entry.key, queue, before), now))
@@ -69,6 +69,10 @@ export class FifoQueues implements Decider {
       actions.push(...admit(entry, this.#places.get(queue) ?? {}, now))
     }
     return actions
+  }
+
+  #limitsOf(queue: string): Amounts {
+    return this.#limits.get(queue) ?? new Map()
   }
 }
 
@@ -96,9 +100,16 @@ function wait({ workload, queue }: Entry, reason: Reason, message: string, now: 
   return setStatus(workload, [change], now, told ? {} : { waiting: { queueName: queue, since: now } })
 }
 
-/** It is in nobody's way and waits for nothing. */
-function refuse({ workload }: Entry, message: string, now: string): readonly Action[] {
-  const change: ConditionChange = { type: 'QuotaReserved', status: 'False', reason: 'InvalidGroup', message }
+/** It is in nobody's way. What asks for too much waits until the limits rise; what asks for nonsense waits for nothing. */
+function setAside(entry: Entry, now: string): readonly Action[] {
+  const { workload, verdict } = entry
+  if (verdict === undefined) return []
+  const { reason, message } = verdict
+  if (reason === 'OverQueueLimits') return wait(entry, reason, message, now)
+  // What it runs on was never counted, so it stops before anything else is said about it.
+  const change: ConditionChange = isTrue(workload, 'QuotaReserved')
+    ? { type: 'Evicted', status: 'True', reason, message }
+    : { type: 'QuotaReserved', status: 'False', reason, message }
   return setStatus(workload, [change], now, notWaiting(workload))
 }
 

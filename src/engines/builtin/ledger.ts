@@ -1,7 +1,9 @@
 import type { Amounts } from '../../kube/vocabulary/objects.ts'
+import { compareVersions } from '../../kube/vocabulary/versions.ts'
 import { condition, isTrue, type QueuedWorkload } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
 import { add } from '../../workload/requests.ts'
+import { unreadable } from './messages.ts'
 import { subtract, workloadRequests } from './requests.ts'
 import { QUEUE_ORDER } from './workloads.ts'
 
@@ -11,25 +13,37 @@ export interface Entry {
   readonly queue: string
   readonly workload: QueuedWorkload
   readonly requests: Amounts
-  readonly state: 'pending' | 'holding' | 'unreadable'
-  /** Why it can never be admitted, if it is `unreadable`. */
-  readonly problem?: string
+  readonly state: 'pending' | 'holding' | 'aside'
+  /** Why it is set aside. */
+  readonly verdict?: Verdict
 }
+
+/**
+ * Why a Workload cannot be admitted, whoever else is there: its requests are none (`InvalidGroup`), or they are more
+ * than its queue has (`OverQueueLimits`).
+ */
+export interface Verdict {
+  readonly reason: 'InvalidGroup' | 'OverQueueLimits'
+  readonly message: string
+}
+
+/** Why the queue can never hold so much, in words; undefined if it can. */
+export type NeverFits = (queue: string, requests: Amounts) => string | undefined
 
 interface Queue {
   /** First in, first out. */
   readonly pending: Entry[]
-  /** Pending entries that have not been told yet that they wait. */
+  /** They hold nothing, and nobody waits for them: one request that is too large must not close a queue for all. */
+  readonly aside: Set<string>
+  /** Those of both that have not been told yet why they wait. */
   readonly untold: Set<string>
-  /** Their requests are no quantities. They hold nothing and nobody waits for them. */
-  readonly unreadable: Set<string>
   readonly usage: Map<string, bigint>
   /** In the order in which they came. */
   readonly holding: Entry[]
 }
 
-/** What the engine says to those who wait. Anything else, or nothing, is what somebody said before their turn came. */
-const TOLD: ReadonlySet<string | undefined> = new Set<Reason>(['OverQueueLimits', 'WaitingForAdmission'])
+/** What the engine says to those behind the first. Who was first once, and is no longer, is told anew. */
+const BEHIND: Reason = 'WaitingForAdmission'
 
 /**
  * Who waits and who holds what in every queue, kept up to date Workload by Workload, so that an event costs the
@@ -39,23 +53,27 @@ const TOLD: ReadonlySet<string | undefined> = new Set<Reason>(['OverQueueLimits'
 export class Ledger {
   readonly #entries = new Map<string, Entry>()
   readonly #queues = new Map<string, Queue>()
+  readonly #neverFits: NeverFits
+
+  constructor(neverFits: NeverFits = () => undefined) {
+    this.#neverFits = neverFits
+  }
 
   /** Takes the Workload as it is now; returns the queues whose next decision may differ. */
   update(workload: QueuedWorkload): readonly string[] {
     const touched = this.remove(workload)
     const state = stateOf(workload)
     if (state === undefined) return touched
-    const entry = entryOf(workload, state)
+    const entry = this.#entryOf(workload, state)
     const { key } = entry
     const queue = this.#queue(entry.queue)
     this.#entries.set(key, entry)
-    if (entry.state === 'unreadable') {
-      queue.unreadable.add(key)
-    } else if (entry.state === 'holding') {
+    if (entry.state === 'holding') {
       add(queue.usage, entry.requests)
       queue.holding.splice(position(queue.holding, entry), 0, entry)
     } else {
-      queue.pending.splice(position(queue.pending, entry), 0, entry)
+      if (entry.state === 'aside') queue.aside.add(key)
+      else queue.pending.splice(position(queue.pending, entry), 0, entry)
       if (!isTold(entry)) queue.untold.add(key)
     }
     return [...new Set([...touched, entry.queue])]
@@ -67,16 +85,15 @@ export class Ledger {
     if (entry === undefined) return []
     this.#entries.delete(key)
     const queue = this.#queue(entry.queue)
-    if (entry.state === 'unreadable') {
-      queue.unreadable.delete(key)
-    } else if (entry.state === 'holding') {
+    if (entry.state === 'holding') {
       subtract(queue.usage, entry.requests)
       queue.holding.splice(position(queue.holding, entry) - 1, 1)
     } else {
-      queue.pending.splice(position(queue.pending, entry) - 1, 1)
+      if (entry.state === 'aside') queue.aside.delete(key)
+      else queue.pending.splice(position(queue.pending, entry) - 1, 1)
       queue.untold.delete(key)
     }
-    if (queue.holding.length + queue.pending.length + queue.unreadable.size === 0) this.#queues.delete(entry.queue)
+    if (queue.holding.length + queue.pending.length + queue.aside.size === 0) this.#queues.delete(entry.queue)
     return [entry.queue]
   }
 
@@ -94,44 +111,49 @@ export class Ledger {
   }
 
   untold(queue: string): readonly Entry[] {
-    return this.#entriesOf(this.#queues.get(queue)?.untold)
-  }
-
-  unreadable(queue: string): readonly Entry[] {
-    return this.#entriesOf(this.#queues.get(queue)?.unreadable)
+    return [...(this.#queues.get(queue)?.untold ?? [])].flatMap(key => this.#entries.get(key) ?? [])
   }
 
   usage(queue: string): Amounts {
     return this.#queues.get(queue)?.usage ?? new Map()
   }
 
-  #entriesOf(keys: Iterable<string> = []): readonly Entry[] {
-    return [...keys].flatMap(key => this.#entries.get(key) ?? [])
+  /** A template can hold anything: the API server does not check what is inside it. */
+  #entryOf(workload: QueuedWorkload, state: 'pending' | 'holding'): Entry {
+    const queue = workload.spec.queueName
+    const known = { key: keyOf(workload), queue, workload }
+    const aside = (reason: Verdict['reason'], message: string): Entry => ({
+      ...known,
+      requests: new Map(),
+      state: 'aside',
+      verdict: { reason, message },
+    })
+    try {
+      const requests = workloadRequests(workload)
+      const never = state === 'pending' ? this.#neverFits(queue, requests) : undefined
+      return never === undefined ? { ...known, requests, state } : aside('OverQueueLimits', never)
+    } catch (error) {
+      return aside('InvalidGroup', unreadable(error instanceof Error ? error.message : String(error)))
+    }
   }
 
   #queue(name: string): Queue {
     const known = this.#queues.get(name)
     if (known !== undefined) return known
-    const queue: Queue = { pending: [], untold: new Set(), unreadable: new Set(), usage: new Map(), holding: [] }
+    const queue: Queue = { pending: [], aside: new Set(), untold: new Set(), usage: new Map(), holding: [] }
     this.#queues.set(name, queue)
     return queue
   }
 }
 
 /** What was said in another queue does not count in this one. */
-function isTold({ workload, queue }: Entry): boolean {
-  return TOLD.has(condition(workload, 'QuotaReserved')?.reason) && workload.status?.waiting?.queueName === queue
-}
-
-/** A template can hold anything: the API server does not check what is inside it. */
-function entryOf(workload: QueuedWorkload, state: 'pending' | 'holding'): Entry {
-  const known = { key: keyOf(workload), queue: workload.spec.queueName, workload }
-  try {
-    return { ...known, requests: workloadRequests(workload), state }
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error)
-    return { ...known, requests: new Map(), state: 'unreadable', problem }
-  }
+function isTold({ workload, queue, verdict }: Entry): boolean {
+  const waits = workload.status?.waiting?.queueName === queue
+  const said = condition(workload, 'QuotaReserved')
+  if (verdict === undefined) return waits && said?.reason === BEHIND
+  // The figures in it change with the limits of the queue and with the Workload.
+  const same = said?.reason === verdict.reason && said.message === verdict.message
+  return same && said?.status === 'False' && waits === (verdict.reason === 'OverQueueLimits')
 }
 
 /** Usage is held from the reservation until the Workload has finished or is gone, also while it is being evicted. */
@@ -159,16 +181,16 @@ function position(pending: readonly Entry[], entry: Entry): number {
   return low
 }
 
-/** By creation, then by the resource version at which the unit was complete, then by name: a total order. */
+/**
+ * By the resource version at which the unit was complete, or came over from another queue, then by name: a total order.
+ * Not by the time of creation, which says nothing about those that came over, and which no clock of ours can tell.
+ */
 function comesBefore(a: Entry, b: Entry): boolean {
-  const [atA, atB] = [a.workload.metadata.creationTimestamp ?? '', b.workload.metadata.creationTimestamp ?? '']
-  if (atA !== atB) return atA < atB
-  const [orderA, orderB] = [orderOf(a.workload), orderOf(b.workload)]
-  if (orderA !== orderB) return orderA < orderB
-  return a.key < b.key
+  const order = compareVersions(orderOf(a.workload), orderOf(b.workload))
+  return order === 0 ? a.key < b.key : order < 0
 }
 
-function orderOf(workload: QueuedWorkload): number {
-  const order = Number(workload.metadata.annotations?.[QUEUE_ORDER] ?? 0)
-  return Number.isFinite(order) ? order : 0
+function orderOf({ metadata }: QueuedWorkload): string {
+  const order = metadata.annotations?.[QUEUE_ORDER] ?? ''
+  return /^[1-9][0-9]*$/.test(order) ? order : ''
 }

@@ -27,6 +27,16 @@ export function heldBy(before: readonly Keyed[], now: readonly Keyed[]): readonl
   return [`the queue is held by ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
 }
 
+export const unreadable = (problem: string): string => `its requests cannot be read: ${problem}`
+
+/** What of it the queue could not hold if it were empty, in words; undefined if it could hold all. */
+export function neverFits(queue: string, requests: Amounts, limits: Amounts): string | undefined {
+  const beyond = [...limits].filter(([name, limit]) => (requests.get(name) ?? 0n) > limit)
+  if (beyond.length === 0) return undefined
+  const figures = beyond.map(([name, limit]) => `asks for ${show(requests.get(name) ?? 0n)} ${name} of ${show(limit)}`)
+  return `queue ${queue} can never hold it: ${figures.join(', ')}; ask for less, or raise the limit; those behind it go on`
+}
+
 /** What keeps the request from fitting, in words; empty when it fits. */
 export function shortfall(usage: Amounts, requests: Amounts, limits: Amounts): readonly string[] {
   const missing: string[] = []
@@ -35,8 +45,7 @@ export function shortfall(usage: Amounts, requests: Amounts, limits: Amounts): r
     const used = usage.get(name) ?? 0n
     if (wanted === 0n || used + wanted <= limit) continue
     const [asks, free] = [show(wanted), show(limit > used ? limit - used : 0n)]
-    const never = wanted > limit ? ', which it can never hold: delete the workload or raise the limit' : ''
-    missing.push(`asks for ${asks} ${name}, ${free} of ${show(limit)} free${never}`)
+    missing.push(`asks for ${asks} ${name}, ${free} of ${show(limit)} free`)
   }
   return missing
 }

@@ -14,7 +14,7 @@ export const WORKLOADS: Resource = {
 export const RESOURCE_IN_USE = 'muster.dev/resource-in-use'
 /** Kueue's mark, so that people find it under the name they know. */
 export const IS_GROUP_WORKLOAD = 'kueue.x-k8s.io/is-group-workload'
-/** Where in the queue the Workload stands among those of the same second: creation times have no fractions. */
+/** Where in its queue the Workload stands: the resource version at which it was complete, or came over from another. */
 export const QUEUE_ORDER = 'muster.dev/queue-order'
 
 export function composeWorkload(plan: WorkloadPlan): QueuedWorkload {

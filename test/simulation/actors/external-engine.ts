@@ -1,5 +1,5 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
-import { composeWorkload, isForGroup } from '../../../src/engines/builtin/workloads.ts'
+import { composeWorkload, isForGroup, QUEUE_ORDER } from '../../../src/engines/builtin/workloads.ts'
 import { byConditions } from '../../../src/engines/conditions.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { Condition } from '../../../src/kube/vocabulary/objects.ts'
@@ -7,7 +7,7 @@ import type { Engine } from '../../../src/reconciler/engine.ts'
 import { targetOf } from '../../../src/workload/actions.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { asWorkload, conditionOf, exceeds, holdsQuota, limitsOf, plus, type Usage, workloadUsage } from '../facts.ts'
-import { comesBefore, waits } from '../invariants/order.ts'
+import { comesBefore, inTheWay, waits } from '../invariants/order.ts'
 import type { ModelServer } from '../model/server.ts'
 import type { Agenda } from '../time/agenda.ts'
 import type { Dice } from '../time/dice.ts'
@@ -29,7 +29,7 @@ const PEACE_MS = 40_000
 /** What Muster sees of an engine that lives in another process: its objects, and nothing of its mind. */
 export function externalEngine(): Engine {
   return {
-    ...byConditions({ workloads: EXTERNAL_WORKLOADS, finalizer: FINALIZER }),
+    ...byConditions({ workloads: EXTERNAL_WORKLOADS, finalizer: FINALIZER, queueOrder: QUEUE_ORDER }),
     name: 'external',
     holds: ['pod'],
     compose: plan => {
@@ -87,7 +87,11 @@ export class ExternalQueues {
     const own = all.filter(({ spec }) => spec.queueName === queue)
     const limits = limitsOf(this.#queues.find(({ name }) => name === queue)?.limits ?? {})
     let used = own.filter(holdsQuota).reduce<Usage>((sum, next) => plus(sum, workloadUsage(next)), NOTHING)
-    const waiting = own.filter(waits).sort((a, b) => (comesBefore(a, b) ? -1 : 1))
+    const { waiting = [], hopeless = [] } = Object.groupBy(own.filter(waits), workload =>
+      inTheWay(workload, this.#queues) ? 'waiting' : 'hopeless',
+    )
+    waiting.sort((a, b) => (comesBefore(a, b) ? -1 : 1))
+    for (const workload of hopeless) this.#set(workload, [['QuotaReserved', 'False', 'Pending']])
     for (const [index, workload] of waiting.entries()) {
       const wanted = plus(used, workloadUsage(workload))
       if (exceeds(wanted, limits)) {

@@ -99,7 +99,7 @@ export class Cluster {
     watchManners(this.server, this.muster, judge)
     watchDeletions(this.server, this.muster, judge, () => this.agenda.now)
     if (options.calm) watchPromptness(this.server, this.muster, judge, () => this.agenda.now)
-    this.#order = new OrderWatch(this.server, judge, () => this.agenda.now)
+    this.#order = new OrderWatch(this.server, setting.queues, judge, () => this.agenda.now)
     this.janitors = new Janitors(this.agenda, this.server, dice.split('janitors'))
     this.nodes = new Nodes(this.agenda, this.server, dice.split('nodes'))
     new JobController(this.agenda, this.server, dice.split('jobs'))

@@ -30,7 +30,7 @@ import {
   workloadUsage,
 } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'
-import { comesBefore, waits } from './order.ts'
+import { comesBefore, inTheWay, waits } from './order.ts'
 import { type TrueUnit, unitsOf } from './units.ts'
 
 /** I4: what is left undone although nothing stands in its way. Empty when everything has come to rest as it should. */
@@ -191,14 +191,14 @@ function hasOwner(server: ModelServer, namespace: string | undefined, owner: { n
   return pod !== undefined && asPod(pod).metadata.uid === owner.uid
 }
 
-/** The first in a queue is admitted as soon as it fits. */
+/** The first in a queue is admitted as soon as it fits; what could never fit holds up nobody. */
 function unadmitted(server: ModelServer, queues: readonly QueueConfiguration[]): readonly string[] {
   const workloads = server.all(server.workloads).map(asWorkload)
   const names = new Set(workloads.map(({ spec }) => spec.queueName))
   return [...names].flatMap(queue => {
     const own = workloads.filter(({ spec }) => spec.queueName === queue)
     const first = own
-      .filter(waits)
+      .filter(workload => inTheWay(workload, queues))
       .reduce<QueuedWorkload | undefined>(
         (head, next) => (head === undefined || comesBefore(next, head) ? next : head),
         undefined,

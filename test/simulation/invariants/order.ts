@@ -1,7 +1,20 @@
+import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
+import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
-import { asWorkload, conditionOf, isDeleting } from '../facts.ts'
+import {
+  asPod,
+  asWorkload,
+  conditionOf,
+  exceeds,
+  isDeleting,
+  limitsOf,
+  queueOf,
+  unitOf,
+  unitOfWorkload,
+  workloadUsage,
+} from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'
 import type { Request } from '../network/wire.ts'
 import type { Judge } from './judge.ts'
@@ -24,12 +37,38 @@ export class OrderWatch {
   readonly #server: ModelServer
   readonly #judge: Judge
   readonly #now: () => number
+  readonly #queues: readonly QueueConfiguration[]
   readonly #senders = new Map<object, Sender>()
+  /** When the pods of a unit last named another queue. */
+  readonly #asked = new Map<string, number>()
+  /** Between what its pods asked for and what its Workload says: anywhere in there may be its place in its new queue. */
+  readonly #moved = new Map<string, { readonly from: number; readonly to: number }>()
 
-  constructor(server: ModelServer, judge: Judge, now: () => number) {
+  constructor(server: ModelServer, queues: readonly QueueConfiguration[], judge: Judge, now: () => number) {
     this.#server = server
+    this.#queues = queues
     this.#judge = judge
     this.#now = now
+    server.subscribe(({ resource, type, before, after }) => {
+      if (type !== 'updated' || before === undefined) return
+      const to = Number(after.metadata.resourceVersion)
+      if (resource === PODS && queueOf(asPod(before)) !== queueOf(asPod(after))) {
+        this.#asked.set(unitOf(asPod(after)), to)
+      }
+      if (resource !== server.workloads) return
+      const workload = asWorkload(after)
+      if (asWorkload(before).spec.queueName === workload.spec.queueName) return
+      this.#moved.set(after.metadata.uid ?? '', { from: this.#asked.get(unitOfWorkload(workload)) ?? to, to })
+    })
+  }
+
+  /** Whether one was surely there before the other, in the queue in which they are now. */
+  #precedes(one: QueuedWorkload, other: QueuedWorkload): boolean {
+    const place = (workload: QueuedWorkload) => {
+      const order = orderOf(workload)
+      return this.#moved.get(workload.metadata.uid ?? '') ?? { from: order, to: order }
+    }
+    return place(one).to < place(other).from
   }
 
   received(replica: object, resource: Resource, object: KubeObject): void {
@@ -50,7 +89,8 @@ export class OrderWatch {
     const overtaken = this.#server
       .all(this.#server.workloads)
       .map(asWorkload)
-      .filter(other => waits(other) && other.spec.queueName === workload.spec.queueName && comesBefore(other, workload))
+      .filter(other => inTheWay(other, this.#queues) && this.#precedes(other, workload))
+      .filter(other => other.spec.queueName === workload.spec.queueName)
       .filter(({ metadata: { uid = '', resourceVersion } }) => {
         const seen = sender.seen.get(uid)
         // What arrived in this very instant may have come after the decision.
@@ -93,10 +133,14 @@ export function waits(workload: QueuedWorkload): boolean {
   )
 }
 
-export function comesBefore(a: QueuedWorkload, b: QueuedWorkload): boolean {
-  if (a.metadata.uid === b.metadata.uid) return false
-  const [atA, atB] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '']
-  if (atA !== atB) return atA < atB
-  const order = ({ metadata }: QueuedWorkload) => Number(metadata.annotations?.['muster.dev/queue-order'] ?? 0)
-  return order(a) < order(b)
+/** Waits where others have to wait for it: not if its queue could never hold it. */
+export function inTheWay(workload: QueuedWorkload, queues: readonly QueueConfiguration[]): boolean {
+  const limits = limitsOf(queues.find(({ name }) => name === workload.spec.queueName)?.limits ?? {})
+  return waits(workload) && !exceeds(workloadUsage(workload), limits)
 }
+
+export function comesBefore(a: QueuedWorkload, b: QueuedWorkload): boolean {
+  return a.metadata.uid !== b.metadata.uid && orderOf(a) < orderOf(b)
+}
+
+const orderOf = ({ metadata }: QueuedWorkload): number => Number(metadata.annotations?.['muster.dev/queue-order'] ?? 0)

@@ -241,8 +241,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'admits the last first',
     from: 'order by what comes to hand',
     file: LEDGER,
-    find: 'if (atA !== atB) return atA < atB',
-    replace: 'if (atA !== atB) return atA > atB',
+    find: 'return order === 0 ? a.key < b.key : order < 0',
+    replace: 'return order === 0 ? a.key < b.key : order > 0',
   },
   {
     name: 'lets the small ones pass',

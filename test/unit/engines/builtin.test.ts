@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { builtinEngine } from '../../../src/engines/builtin/builtin.ts'
 import { FifoQueues } from '../../../src/engines/builtin/fifo.ts'
 import type { Action } from '../../../src/workload/actions.ts'
 import type { PodSet, QueuedWorkload } from '../../../src/workload/queued-workload.ts'
@@ -65,7 +66,8 @@ describe('the built-in engine', () => {
   })
 
   it('tells a Workload that comes from another queue anew', () => {
-    const engine = new FifoQueues([{ name: 'team-b', limits: { pods: 0 } }])
+    const engine = new FifoQueues([{ name: 'team-b', limits: { pods: 1 } }])
+    engine.observe(inQueue(queued('holder', 0, '1', ADMITTED), 'team-b'), false)
     engine.observe(inQueue(queued('head', 1), 'team-b'), false)
     engine.observe(inQueue(told(queued('moved', 2), 'team-a'), 'team-b'), false)
     engine.observe(inQueue(told(queued('there', 3), 'team-b'), 'team-b'), false)
@@ -75,7 +77,8 @@ describe('the built-in engine', () => {
   })
 
   it('knows from the status where a Workload was told, whatever the words were', () => {
-    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 0 } }])
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 1 } }])
+    engine.observe(queued('holder', 0, '1', ADMITTED), false)
     const waiting = told(queued('waiting', 1), 'team-a')
     const [condition] = waiting.status?.conditions ?? []
     engine.observe(waiting, false)
@@ -171,21 +174,89 @@ describe('the built-in engine', () => {
   })
 
   it('says nothing twice: a wait that was told is not told again', () => {
-    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 0 } }])
-    const waiting = queued('waiting', 1)
-    engine.observe(waiting, false)
-    const [action] = engine.decide('team-a', NOW)
-    if (action?.kind !== 'SetStatus') throw new Error('no status')
-    engine.observe({ ...waiting, status: action.status }, false)
-    expect(engine.decide('team-a', '2026-11-16T11:00:00Z')).toEqual([])
+    for (const pods of [0, 1]) {
+      const engine = new FifoQueues([{ name: 'team-a', limits: { pods } }])
+      engine.observe(queued('holder', 0, '1', ADMITTED), false)
+      const waiting = queued('waiting', 1)
+      engine.observe(waiting, false)
+      const [action] = engine.decide('team-a', NOW)
+      if (action?.kind !== 'SetStatus') throw new Error('no status')
+      engine.observe({ ...waiting, status: action.status }, false)
+      expect(engine.decide('team-a', '2026-11-16T11:00:00Z')).toEqual([])
+    }
   })
 
-  it('says when a Workload can never fit', () => {
+  it('sets aside what the queue can never hold, tells it both figures, and goes on behind it', () => {
     const engine = new FifoQueues([{ name: 'team-a', limits: { memory: '1Gi', cpu: '500m' } }])
     engine.observe(queued('huge', 1, '1'), false)
-    expect(messageOf(engine.decide('team-a', NOW)[0])).toBe(
-      'first in queue team-a; asks for 1 cpu, 500m of 500m free, which it can never hold: delete the workload or raise the limit',
+    engine.observe(queued('next', 2, '500m'), false)
+    engine.observe(queued('last', 3, '500m'), false)
+    const actions = engine.decide('team-a', NOW)
+    expect(verdicts(actions)).toEqual(['huge: OverQueueLimits', 'next: Admitted', 'last: OverQueueLimits'])
+    expect(messageOf(actions[0])).toBe(
+      'queue team-a can never hold it: asks for 1 cpu of 500m; ask for less, or raise the limit; those behind it go on',
     )
+    expect(actions[0]).toMatchObject({ status: { waiting: { queueName: 'team-a', since: NOW } } })
+  })
+
+  it('sets aside what announces more pods than the queue can ever hold', () => {
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 10 } }])
+    const many = queued('many', 1)
+    engine.observe({ ...many, spec: { ...many.spec, podSets: [podSet({}, 11)] } }, false)
+    engine.observe(queued('next', 2), false)
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['many: OverQueueLimits', 'next: Admitted'])
+  })
+
+  it('gives what was set aside its old place when the limits rise, and says so', () => {
+    const huge = queued('huge', 1, '2')
+    const closed = new FifoQueues([{ name: 'team-a', limits: { cpu: '1' } }])
+    closed.observe(huge, false)
+    const [action] = closed.decide('team-a', NOW)
+    if (action?.kind !== 'SetStatus') throw new Error('no status')
+    const engine = new FifoQueues([{ name: 'team-a', limits: { cpu: '2' } }])
+    engine.observe(queued('holder', 0, '1', ADMITTED), false)
+    engine.observe(queued('later', 3, '1'), false)
+    engine.observe({ ...huge, status: action.status }, false)
+    engine.observe(queued('last', 4, '1'), false)
+    const actions = engine.decide('team-a', NOW)
+    expect(verdicts(actions)).toEqual([
+      'huge: OverQueueLimits',
+      'later: WaitingForAdmission',
+      'last: WaitingForAdmission',
+    ])
+    expect(messageOf(actions[0])).toMatch(/^first in queue team-a; asks for 2 cpu, 1 of 2 free; the queue is held by /)
+  })
+
+  it('tells anew who was first once and is no longer', () => {
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 1 } }])
+    engine.observe(queued('holder', 0, '1', ADMITTED), false)
+    const second = queued('second', 2)
+    engine.observe(second, false)
+    const [action] = engine.decide('team-a', NOW)
+    if (action?.kind !== 'SetStatus') throw new Error('no status')
+    engine.observe({ ...second, status: action.status }, false)
+    engine.observe(queued('first', 1), false)
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['first: OverQueueLimits', 'second: WaitingForAdmission'])
+  })
+
+  it('stops what runs on requests that nobody can read', () => {
+    const engine = new FifoQueues([{ name: 'team-a', limits: { cpu: '1' } }])
+    engine.observe(queued('odd', 1, '-100', ADMITTED), false)
+    engine.observe(queued('big', 2, '2'), false)
+    const actions = engine.decide('team-a', NOW)
+    expect(verdicts(actions)).toEqual(['odd: Evicted', 'big: OverQueueLimits'])
+  })
+
+  it('puts who comes over from another queue behind those who are there', () => {
+    const { moveTo } = builtinEngine([])
+    const mover = queued('mover', 1)
+    const [move] = moveTo(mover, 'team-b', '300')
+    if (move?.kind !== 'SetQueue') throw new Error('no move')
+    const annotations = { ...mover.metadata.annotations, ...move.annotations }
+    const engine = new FifoQueues([{ name: 'team-b', limits: { pods: 1 } }])
+    engine.observe(inQueue({ ...mover, metadata: { ...mover.metadata, annotations } }, 'team-b'), false)
+    engine.observe(inQueue(queued('there', 2), 'team-b'), false)
+    expect(verdicts(engine.decide('team-b', NOW))).toEqual(['there: Admitted', 'mover: OverQueueLimits'])
   })
 
   it('counts one queue for the whole cluster and keeps queues apart', () => {

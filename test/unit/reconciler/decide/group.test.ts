@@ -80,6 +80,7 @@ describe('a group', () => {
         workload: { namespace: 'ml', name: 'gang', uid: 'uid-gang' },
         resourceVersion: '200',
         queueName: 'team-b',
+        annotations: { 'muster.dev/queue-order': '102' },
       },
     ])
     const [one, ...others] = gang(3)
