@@ -8,7 +8,7 @@ export default defineConfig({
     },
   },
   test: {
-    include: ['test/{unit,server,simulation,conformance}/**/*.test.ts'],
+    include: ['test/{unit,server,simulation,conformance,mutants}/**/*.test.ts'],
     testTimeout: 20_000,
     // By default one core is left idle, which on a machine with two is half of it.
     maxWorkers: '100%',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Replacement } from './mutants/plant.ts'
+import type { Replacement } from '../support/planting.ts'
 import { partings, tell } from './sentences/tell.ts'
 
 const SEEDS = 90

@@ -1,14 +1,6 @@
-/** A bug, planted in the source by replacing one piece of text with another. */
-export interface Mutant {
-  readonly name: string
-  /** Where the bug comes from: the field, or what somebody could forget. */
-  readonly from: string
-  /** Below the root of the repository. */
-  readonly file: string
-  /** Occurs exactly once: a mutant that no longer fits the code fails its test and has to be looked at. */
-  readonly find: string
-  readonly replace: string
-  readonly and?: { readonly find: string; readonly replace: string }
+import type { PlantedBug } from '../../support/planting.ts'
+
+export interface Mutant extends PlantedBug {
   /** A seed from which it is found soon. */
   readonly seed?: number
 }

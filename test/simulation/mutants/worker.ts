@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { replacementsOf } from '../../support/planting.ts'
 import type { Mutant } from './mutants.ts'
 import { plant } from './plant.ts'
 
@@ -11,7 +12,7 @@ export interface Assignment {
 
 const { mutant, from, seeds } = workerData as Assignment
 
-plant([mutant, ...(mutant.and ? [{ ...mutant, ...mutant.and }] : [])])
+plant(replacementsOf(mutant))
 
 const { runCampaign } = await import('../runs/campaign.ts')
 const { failures, seeds: tried } = await runCampaign({ from, seeds })

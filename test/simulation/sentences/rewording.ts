@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Replacement } from '../mutants/plant.ts'
+import type { Replacement } from '../../support/planting.ts'
 
 /** Where sentences leave the code that makes them: what is read back after that is no longer what was said. */
 export const REWORDING: readonly Replacement[] = [

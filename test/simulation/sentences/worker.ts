@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { plant, type Replacement } from '../mutants/plant.ts'
+import type { Replacement } from '../../support/planting.ts'
+import { plant } from '../mutants/plant.ts'
 import type { Setting } from '../schedule/schedule.ts'
 import { offerRewording, REWORDING } from './rewording.ts'
 import { WriteTrace } from './write-trace.ts'

@@ -72,6 +72,12 @@ const bypasses: readonly [string, Pod, Pod, readonly string[]][] = [
     ['Forbidden metadata.finalizers'],
   ],
   [
+    'the finalizer goes after the label is gone',
+    withoutLabel(lifted, 'managed'),
+    withoutLabel(queuedPod({ gates: [], finalizers: [] }), 'managed'),
+    ['Forbidden metadata.finalizers'],
+  ],
+  [
     'the queue of a finished pod changes',
     queuedPod({ gates: [], phase: 'Failed' }),
     queuedPod({ gates: [], phase: 'Failed', labels: { 'queue-name': 'other' } }),

@@ -35,6 +35,17 @@ describe('a pod that asks for a queue', () => {
     })
   })
 
+  it('gets the role of its own shape, however alike the pod before it was', () => {
+    const rolesOf = (cpu: string): unknown => {
+      const spec = { containers: [{ name: 'main', resources: { requests: { cpu } } }] }
+      const verdict = review(podOf({ ...asks, annotations: { 'a/b': 'c' }, spec }))
+      return verdict.kind === 'allowed' && verdict.patch.find(({ path }) => path.endsWith('role-hash'))?.value
+    }
+    const [one, two, again] = [rolesOf('1'), rolesOf('2'), rolesOf('1')]
+    expect([one, again]).toEqual(['dc85db45', 'dc85db45'])
+    expect(two).toMatch(/^(?!dc85db45)[0-9a-f]{8}$/)
+  })
+
   it('keeps foreign gates, finalizers and annotations in place', () => {
     const pod = podOf({ ...asks, annotations: { 'a/b': 'c' }, finalizers: ['x/y'], gates: ['foreign.io/gate'] })
     const verdict = review(pod)

@@ -68,6 +68,10 @@ describe('the walk up the owners', () => {
     expect(review(job, objects)).toMatchObject({ reason: 'OwnerQueued' })
   })
 
+  it('does not count the queue of an owner that has only the name of the one that is meant', () => {
+    expect(review(job, [ownerObject(job, { queue: 'q', uid: 'newer' })])).toMatchObject({ reason: 'Gated' })
+  })
+
   it('denies a pod whose owner is not there, and names the owner', () => {
     const verdict = review(job, [])
     expect(verdict).toMatchObject({ kind: 'denied', code: 403 })

@@ -87,11 +87,18 @@ describe('an update is refused for', () => {
       [`Forbidden ${annotation('admission-gated-by')}`],
     ],
     [
+      'a first admission gate',
+      {},
+      { annotations: { 'admission-gated-by': 'a.io/x' } },
+      [`Forbidden ${annotation('admission-gated-by')}`],
+    ],
+    [
       'retriability regained',
       { ...group, annotations: { ...group.annotations, 'retriable-in-group': 'false' } },
       group,
       [`Forbidden ${annotation('retriable-in-group')}`],
     ],
+    ['no group any more', group, {}, [`Invalid ${label('pod-group-name')}`]],
     [
       'another size of the group',
       group,
@@ -157,6 +164,14 @@ describe('an update is accepted for', () => {
   ])('%s', (_what, old, next, world) => {
     expect(update(old, next, world)).toMatchObject({ kind: 'allowed', reason: 'Valid' })
   })
+})
+
+it('a namespace that is gone is known by its name', () => {
+  const [old, next] = [podOf(), podOf({ labels: { 'queue-name': 'b' } })]
+  const world = worldOf({ namespaceLabels: 'absent' })
+  const reviewIn = (namespace: string): Verdict => reviewPodValidation(requestOf(next, { old, namespace }), world)
+  expect(reviewIn('kube-system')).toMatchObject({ kind: 'allowed', reason: 'NamespaceNotSelected' })
+  expect(reviewIn('team-a')).toMatchObject({ kind: 'denied' })
 })
 
 describe('the role hash of a managed pod', () => {

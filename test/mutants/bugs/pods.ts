@@ -1,0 +1,362 @@
+import type { Family } from '../families.ts'
+
+const EXEMPTION = 'src/webhooks/exemption.ts'
+const GUARD = 'src/webhooks/pods/guard.ts'
+const UPDATE = 'src/webhooks/pods/update.ts'
+const SCOPE = 'src/webhooks/pods/scope.ts'
+const OWNERS = 'src/webhooks/pods/owners.ts'
+const MUTATION = 'src/webhooks/pods/mutation.ts'
+const CLAIMS = 'src/webhooks/pods/claims.ts'
+const VALIDATION = 'src/webhooks/pods/validation.ts'
+const GATES = 'src/webhooks/pods/admission-gates.ts'
+const TOPOLOGY = 'src/webhooks/pods/topology.ts'
+const PODS = 'src/webhooks/pods/pods.ts'
+
+export const POD_FAMILIES: readonly Family[] = [
+  {
+    name: 'the guard',
+    tests: ['test/unit/webhooks/pods/guard.test.ts'],
+    bugs: [
+      {
+        name: 'exempts whoever has no name',
+        from: 'an empty name is in no list, but the exempt groups are asked as well',
+        file: EXEMPTION,
+        find: "if (name === undefined || name === '') return undefined\n",
+        replace: '',
+        and: {
+          find: "if (name === self) return { by: 'self', name }",
+          replace: "if (!name || name === self) return { by: 'self', name: self }",
+        },
+      },
+      {
+        name: 'keeps quiet about who was exempt',
+        from: 'the audit log is written for a refusal, and an exemption is none',
+        file: EXEMPTION,
+        find: "return allowed('Exempt', warnings, {",
+        replace: "return allowed('Exempt', warnings) ?? allowed('Exempt', warnings, {",
+      },
+      {
+        name: 'guards only what still has the managed label',
+        from: 'the finalizer alone still means us',
+        file: GUARD,
+        find: 'isMarkedManaged(pod) || hasOurFinalizer(pod)',
+        replace: 'isMarkedManaged(pod)',
+      },
+      {
+        name: 'lets the finalizer go',
+        from: 'who looks at the gate forgets what holds the quota',
+        file: GUARD,
+        find: 'if (hasOurFinalizer(before) && !hasOurFinalizer(after))',
+        replace: 'if (!isGated(before) && hasOurFinalizer(before) && !hasOurFinalizer(after))',
+      },
+      {
+        name: 'lets a pod that runs change its queue',
+        from: 'the queue is compared for pods that wait, where it may change, and not for the others',
+        file: GUARD,
+        find: 'if (isGated(before)) return []\n  const errors',
+        replace: 'if (!isGated(before)) return []\n  const errors',
+      },
+      {
+        name: 'lets a pod be resized behind its gate',
+        from: 'the subresource came with Kubernetes 1.33, long after the gate',
+        file: GUARD,
+        find: '!isGuarded(before) || !isGated(before)) return []',
+        replace: '!isGuarded(before) || isGated(before)) return []',
+      },
+      {
+        name: 'believes a managed label that comes later',
+        from: 'E10: a pod that runs is declared queued, and nobody has counted it',
+        file: GUARD,
+        find: 'if (!isMarkedManaged(after) || isGated(before)',
+        replace: 'if (!isMarkedManaged(after) || !isGated(before)',
+      },
+      {
+        name: 'does not look at what comes with the status',
+        from: 'metadata can be changed through pods/status',
+        file: PODS,
+        find: 'return metadataChanged(before, request.object as Pod) ?',
+        replace: 'return !before.metadata ?',
+      },
+    ],
+  },
+  {
+    name: 'updates',
+    tests: ['test/unit/webhooks/pods/update.test.ts'],
+    bugs: [
+      {
+        name: 'asks the pod before the update whether it is suspended',
+        from: 'Kueue asks the new one for the queue, and both for the time limit',
+        file: UPDATE,
+        find: 'const errors: FieldError[] = isSuspended(after) ? []',
+        replace: 'const errors: FieldError[] = isSuspended(before) ? []',
+      },
+      {
+        name: 'lets the time limit change at the lift',
+        from: 'one of the two is enough to look at, somebody thought',
+        file: UPDATE,
+        find: 'if (isSuspended(before) && isSuspended(after)) return []',
+        replace: 'if (isSuspended(before) || isSuspended(after)) return []',
+      },
+      {
+        name: 'lets the priority class be removed',
+        from: 'only additions were thought of',
+        file: UPDATE,
+        find: "if (was !== '' && is === '') return [invalid(path",
+        replace: "if (was === is && is === '') return [invalid(path",
+        and: { find: "'WorkloadPriorityClass cannot be removed from a workload')]", replace: "'removed')].slice(1)" },
+      },
+      {
+        name: 'takes a namespace that is gone for one without labels',
+        from: 'the default selector excludes namespaces by the label with their name',
+        file: SCOPE,
+        find: "labels === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : labels",
+        replace: "labels === 'absent' ? {} : labels",
+      },
+      {
+        name: 'keeps a pod that is being deleted from leaving',
+        from: 'what was wrong before blocks the removal of a finalizer for ever',
+        file: UPDATE,
+        find: '(isDeleting(before) ? [] : commonErrors(after, group))',
+        replace: 'commonErrors(after, group)',
+      },
+      {
+        name: 'lets a pod leave its group',
+        from: 'a name that is gone is not compared',
+        file: UPDATE,
+        find: "immutable(groupNamePath(after), was, groupNameOf(after) ?? '')",
+        replace: 'immutable(groupNamePath(after), was, groupNameOf(after) ?? was)',
+      },
+      {
+        name: 'lets a member change the size of its group',
+        from: 'Kueue lets it, and the others wait for ever',
+        file: UPDATE,
+        find: 'return was === undefined || gone ? []',
+        replace: 'return was !== undefined || gone ? []',
+      },
+      {
+        name: 'lets a role be stamped anew after the lift',
+        from: 'the true hash is right only while the pod waits: the lift changes the spec',
+        file: UPDATE,
+        find: 'if (is === computed && isGated(after)) return []',
+        replace: 'if (is === computed) return []',
+      },
+    ],
+  },
+  {
+    name: 'who is queued',
+    tests: [
+      'test/unit/webhooks/pods/mutation.test.ts',
+      'test/unit/webhooks/pods/owners.test.ts',
+      'test/unit/webhooks/pods/validation.test.ts',
+    ],
+    bugs: [
+      {
+        name: 'gates mirror pods',
+        from: 'static pods of the kubelet: a control plane that does not come back',
+        file: SCOPE,
+        find: "if (isMirror(pod)) return ignored('MirrorPod')\n",
+        replace: '',
+      },
+      {
+        name: 'does not ask the pod selector',
+        from: 'two selectors, and only one is looked at',
+        file: SCOPE,
+        find: 'if (!matchesSelector(integrations.podOptions.podSelector',
+        replace: 'if (!integrations && !matchesSelector(integrations.podOptions.podSelector',
+      },
+      {
+        name: 'lets pods into a namespace that nobody knows',
+        from: 'no labels are taken for empty labels',
+        file: SCOPE,
+        find: "if (labels === 'absent') {\n    const detail",
+        replace: "if (labels === 'absent') return true\n  if (!labels) {\n    const detail",
+      },
+      {
+        name: 'believes an owner by its name',
+        from: 'the owner is a successor of the one that the reference means',
+        file: OWNERS,
+        find: 'if (uid !== reference.uid) return found\n',
+        replace: '',
+      },
+      {
+        name: 'stops at the first owner',
+        from: 'a queue label is on the JobSet, not on its Jobs',
+        file: OWNERS,
+        find: 'reference = controllerOf(ownerReferences)',
+        replace: 'reference = undefined',
+      },
+      {
+        name: 'counts the queue of a framework that is off',
+        from: 'nobody would gate the pods of such an owner',
+        file: OWNERS,
+        find: 'return holds.includes(framework) && config.integrations.frameworks.includes(framework)',
+        replace: 'return holds !== config',
+      },
+      {
+        name: 'excuses whoever names an owner',
+        from: 'an owner reference can be written by hand',
+        file: OWNERS,
+        find: '!world.holds.some(isHolding) || !createsFor(reference, user, world.config)) return NONE',
+        replace: '!world.holds.some(isHolding)) return NONE',
+      },
+      {
+        name: 'lets the workers of a driver through',
+        from: 'a driver is a pod, and owns its workers; they wait all the same',
+        file: OWNERS,
+        find: "const isHolding = (framework: string): boolean => framework !== 'pod'",
+        replace: "const isHolding = (framework: string): boolean => framework !== ''",
+      },
+      {
+        name: 'lets through a pod whose owner is not there',
+        from: 'a look-up that finds nothing is taken for an owner without a queue',
+        file: OWNERS,
+        find: "if (owner === 'absent') return broken(pod, ownerNotFound(reference, namespace))",
+        replace: "if (owner === 'absent') return found",
+        and: {
+          find: 'return `cyclic ownership',
+          replace: 'if (!owner) return ownerNotFound(owner, "")\n  return `cyclic ownership',
+        },
+      },
+      {
+        name: 'trusts the namespace in the object',
+        from: 'it may be empty, and the API server fills it in later',
+        file: 'src/webhooks/namespace.ts',
+        find: "return namespace || own || 'default'",
+        replace: "return own || namespace || 'default'",
+      },
+    ],
+  },
+  {
+    name: 'what a queued pod gets',
+    tests: ['test/unit/webhooks/pods/mutation.test.ts', 'test/unit/webhooks/pods/validation.test.ts'],
+    bugs: [
+      {
+        name: 'puts its gate over those of others',
+        from: 'add with a path of a list that is there replaces it',
+        file: MUTATION,
+        find: '/-`, value: item',
+        replace: '`, value: [item]',
+      },
+      {
+        name: 'adds to a map that is null',
+        from: 'null and absent are different in JSON Patch',
+        file: MUTATION,
+        find: 'if (existing === undefined || existing === null) {',
+        replace: 'if (existing === undefined) {',
+        and: { find: 'Object.hasOwn(existing, key)', replace: 'Object.hasOwn(existing ?? {}, key)' },
+      },
+      {
+        name: 'keeps a false managed label',
+        from: 'a label that is there is taken for one that is right',
+        file: MUTATION,
+        find: "if (!isMarkedManaged(pod)) labels[MANAGED] = 'true'",
+        replace: "if (managedLabelOf(pod) === undefined) labels[MANAGED] = 'true'",
+      },
+      {
+        name: 'corrects a false role hash',
+        from: 'a claim on a pod that was never here is not an old stamp of ours',
+        file: MUTATION,
+        find: 'if (ours) return',
+        replace: 'if (ours || preset) return',
+      },
+      {
+        name: 'gates a pod that has a node',
+        from: 'the API server refuses it then, and does not say why',
+        file: MUTATION,
+        find: 'if (pod.spec.nodeName) return cannotBeGated',
+        replace: 'if (!pod.spec) return cannotBeGated',
+      },
+      {
+        name: 'takes a pod for right whose labels are no strings',
+        from: '`managed: true` without quotes',
+        file: 'src/webhooks/pods/shape.ts',
+        find: "if (typeof map[key] !== 'string')",
+        replace: "if (typeof map[key] === 'object')",
+      },
+      {
+        name: 'stores a pod of ours without a gate',
+        from: 'the backstop: a webhook after ours has removed it',
+        file: CLAIMS,
+        find: 'if (isGated(pod)) return []',
+        replace: 'if (isGated(pod) || pod.metadata) return []',
+      },
+      {
+        name: 'takes the marks of a lift from a manifest',
+        from: 'Kueue trusts them, and the workload dies at its admission',
+        file: CLAIMS,
+        find: 'if (of(pod) !== undefined) errors.push',
+        replace: "if (of(pod) === '') errors.push",
+      },
+      {
+        name: 'believes a role hash',
+        from: 'a large pod is charged as a small one',
+        file: CLAIMS,
+        find: 'if (role !== computed)',
+        replace: "if (role === '')",
+      },
+    ],
+  },
+  {
+    name: 'what a pod may say',
+    tests: ['test/unit/webhooks/pods/validation.test.ts', 'test/unit/webhooks/pods/update.test.ts'],
+    bugs: [
+      {
+        name: 'takes a time limit of zero',
+        from: 'greater or equal',
+        file: VALIDATION,
+        find: 'return parsed.value > 0 ?',
+        replace: 'return parsed.value >= 0 ?',
+      },
+      {
+        name: 'takes any value of the managed label',
+        from: 'managed: "false" reads as if it turned queueing off',
+        file: VALIDATION,
+        find: "if (value === undefined || value === 'true') return []",
+        replace: "if (value === undefined || value !== '') return []",
+      },
+      {
+        name: 'lets a group have the Workload of another',
+        from: 'the prebuilt Workload of a group has its name',
+        file: VALIDATION,
+        find: '!prebuilt || prebuilt === group) return []',
+        replace: '!prebuilt || prebuilt !== group) return []',
+      },
+      {
+        name: 'lets gates of admission be added later',
+        from: 'consent can be given once, and not demanded of a pod that runs',
+        file: GATES,
+        find: "if (old === '') errors.push",
+        replace: "if (old === '') return []\n  if (old === '') errors.push",
+      },
+      {
+        name: 'takes two gates of the same name',
+        from: 'a list that is read as a set',
+        file: GATES,
+        find: 'else if (seen.has(name))',
+        replace: 'else if (seen.has(value))',
+      },
+      {
+        name: 'takes two topologies at once',
+        from: 'more than one, not one',
+        file: TOPOLOGY,
+        find: 'annotations[key] !== undefined).length > 1',
+        replace: 'annotations[key] !== undefined).length > 2',
+      },
+      {
+        name: 'takes slices that do not divide their parent',
+        from: 'the division the wrong way round',
+        file: TOPOLOGY,
+        find: 'parent.size % size === 0',
+        replace: 'size % parent.size === 0',
+      },
+      {
+        name: 'takes a group of podSets whose name is a number',
+        from: 'Kueue keeps numbers for the groups that it names itself',
+        file: TOPOLOGY,
+        find: 'if (isUint64(name)) errors.push',
+        replace: "if (name === '') errors.push",
+        and: { find: 'import { isGoBoolean, isUint64,', replace: 'import { isGoBoolean,' },
+      },
+    ],
+  },
+]
