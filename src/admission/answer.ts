@@ -1,7 +1,8 @@
 import { MAX_NAME_LENGTH } from '../kube/vocabulary/formats.ts'
 import { quoted } from '../kube/vocabulary/json-text.ts'
 import { causeReason, describe, fieldOf, MAX_ERRORS } from '../validation/field-error.ts'
-import { checkPatch, type PatchOperation } from './patch.ts'
+import { checkPatch } from './patch.ts'
+import { encodePatch } from './prepared-patch.ts'
 import type { AdmissionRequest, AdmissionResponse } from './review.ts'
 import type { Allowed, Denied, Verdict } from './verdict.ts'
 
@@ -51,22 +52,12 @@ export function answerText(request: AdmissionRequest, verdict: Verdict, mutating
   return `${START}${uid},"allowed":true,"patchType":"JSONPatch","patch":"${patch}"}}`
 }
 
-function sendablePatch({ operation, object }: AdmissionRequest, { patch }: Allowed, mutating: boolean): string {
+function sendablePatch({ operation, object }: AdmissionRequest, verdict: Allowed, mutating: boolean): string {
   if (!mutating) throw new Error('a validating webhook must not patch')
   if (operation === 'DELETE') throw new Error('there is no object to patch on DELETE')
-  checkPatch(object, patch)
-  // A frozen patch is one that many reviews share: whether it fits is asked each time, its text stays the same.
-  if (!Object.isFrozen(patch)) return encoded(patch)
-  const known = SHARED_PATCHES.get(patch)
-  if (known !== undefined) return known
-  const text = encoded(patch)
-  SHARED_PATCHES.set(patch, text)
-  return text
+  checkPatch(object, verdict.patch)
+  return verdict.prepared?.encoded ?? encodePatch(verdict.patch)
 }
-
-const SHARED_PATCHES = new WeakMap<readonly PatchOperation[], string>()
-
-const encoded = (patch: readonly PatchOperation[]): string => Buffer.from(JSON.stringify(patch)).toString('base64')
 
 /** The answer when there is no verdict: the review was too large to read, or Muster itself failed. */
 export function refusal(uid: string, code: number, reason: string, message: string): AnsweredReview {

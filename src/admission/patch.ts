@@ -21,19 +21,7 @@ function escaped(segment: string): string {
   return segment.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** The paths that Muster patches are few and always the same. Bounded all the same, for the day when they are not. */
-const KNOWN_PATHS = new Map<string, readonly string[]>()
-const MAX_KNOWN_PATHS = 64
-
 function segmentsOf(path: string): readonly string[] {
-  const known = KNOWN_PATHS.get(path)
-  if (known !== undefined) return known
-  const segments = splitPath(path)
-  if (KNOWN_PATHS.size < MAX_KNOWN_PATHS) KNOWN_PATHS.set(path, segments)
-  return segments
-}
-
-function splitPath(path: string): readonly string[] {
   if (!path.startsWith('/')) throw new PatchError(path, 'a JSON Pointer starts with "/"')
   const segments = path.slice(1).split('/')
   for (let index = 0; index < segments.length; index++) {
@@ -93,16 +81,26 @@ function fitsPlainly(document: unknown, operations: readonly PatchOperation[], i
   for (let earlier = 0; earlier < index; earlier++) {
     if (isBelow(path, operations[earlier]?.path ?? '')) return false
   }
-  const segments = segmentsOf(path)
-  let parent: unknown = document
-  for (let depth = 0; depth < segments.length; depth++) {
-    if (!isObject(parent)) return false
-    if (depth === segments.length - 1) return true
-    const key = segments[depth] ?? ''
+  const last = path.lastIndexOf('/')
+  if (!path.startsWith('/') || !isPlain(path, last)) return false
+  let parent = document
+  for (let from = 1; isObject(parent); ) {
+    if (from > last) return true
+    const end = path.indexOf('/', from)
+    const key = path.slice(from, end)
     if (!Object.hasOwn(parent, key)) return false
     parent = parent[key]
+    from = end + 1
   }
   return false
+}
+
+/** Nothing is escaped but, once and as it should be, in the key that is added. */
+function isPlain(path: string, last: number): boolean {
+  const tilde = path.indexOf('~')
+  if (tilde === -1) return true
+  const code = path.charCodeAt(tilde + 1)
+  return tilde > last && (code === 0x30 || code === 0x31) && !path.includes('~', tilde + 1)
 }
 
 const isBelow = (path: string, above: string): boolean =>

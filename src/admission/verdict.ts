@@ -1,5 +1,6 @@
 import { aggregate, type FieldError } from '../validation/field-error.ts'
 import type { PatchOperation } from './patch.ts'
+import type { PreparedPatch } from './prepared-patch.ts'
 
 /** What a review function decides. Data, so that the server, the command line and the tests read the same thing. */
 export type Verdict = Allowed | Denied
@@ -9,6 +10,8 @@ export interface Allowed {
   /** One word for the log and the metrics: why it was let through. */
   readonly reason: string
   readonly patch: readonly PatchOperation[]
+  /** The same patch, where many verdicts share it. */
+  readonly prepared?: PreparedPatch
   readonly warnings: readonly string[]
   /** What the audit log of the API server shall say about it, under the name of the webhook. */
   readonly audit?: Readonly<Record<string, string>>
@@ -34,6 +37,14 @@ export const patched = (
   patch: readonly PatchOperation[],
   warnings: readonly string[] = [],
 ): Allowed => ({ kind: 'allowed', reason, patch, warnings })
+
+export const patchedAlike = (reason: string, prepared: PreparedPatch): Allowed => ({
+  kind: 'allowed',
+  reason,
+  patch: prepared.operations,
+  prepared,
+  warnings: [],
+})
 
 /** Wrong fields: 422, as the API server answers for the rules of its own. */
 export const invalidObject = (errors: readonly FieldError[], warnings: readonly string[] = []): Denied => ({

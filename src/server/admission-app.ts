@@ -4,6 +4,7 @@ import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import { BODY_LIMIT, readBody } from './body.ts'
 import { createQueryReader, type ReviewQuery } from './budget.ts'
+import { RecentRoles } from './recent-roles.ts'
 import { ReviewThread } from './review-thread.ts'
 import { type Answer, createReviewer, type Reviewer, type ReviewerDeps, refused } from './reviewer.ts'
 
@@ -71,9 +72,10 @@ export function buildAdmissionApp(
   })
 
   const thread = new ReviewThread(deps.clock)
+  const roles = new RecentRoles()
   app.addHook('onClose', async () => await thread.close())
   for (const webhook of webhooks) {
-    const reviewer = createReviewer(webhook, deps, thread)
+    const reviewer = createReviewer(webhook, deps, thread, roles)
     addWebhook(app, webhook, reviewer, deps.clock, lifecycle, options.bodyLimit ?? BODY_LIMIT)
   }
   return app

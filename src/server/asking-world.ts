@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
+import { PLAIN_ROLES, type Roles } from '../webhooks/roles.ts'
 import type { Found, OwnerFacts, World } from '../webhooks/world.ts'
 
 /** A cache can't always tell "it does not exist" from "I have not seen it". */
@@ -40,14 +41,16 @@ export class AskingWorld implements World {
   readonly config: Configuration
   readonly self: string
   readonly holds: readonly string[]
+  readonly roles: Roles
   readonly #known: Settled & Partial<CachedWorld>
   #facts: Map<string, Fact['answer']> | undefined
   #open: Map<string, Question> | undefined
 
-  constructor(known: Settled & Partial<CachedWorld>) {
+  constructor(known: Settled & Partial<CachedWorld>, roles: Roles = PLAIN_ROLES) {
     this.config = known.config
     this.self = known.self
     this.holds = known.holds
+    this.roles = roles
     this.#known = known
   }
 

@@ -4,6 +4,7 @@ import { createReviewDecoder } from '../admission/protocol.ts'
 import type { Operation } from '../admission/review.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { Fields } from '../kube/vocabulary/fields.ts'
+import type { Roles } from '../webhooks/roles.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import { answerReview, type WrittenAnswer } from './answer-review.ts'
 import { AskingWorld, type CachedWorld } from './asking-world.ts'
@@ -41,7 +42,7 @@ export interface Reviewer {
   unreadable(status: number, reason: string): Answer
 }
 
-export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: ReviewThread): Reviewer {
+export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: ReviewThread, roles: Roles): Reviewer {
   const { log, clock } = deps
   const { threadAbove = Number.POSITIVE_INFINITY } = webhook
   const recorder = webhookRecorder(deps.metrics, webhook.name)
@@ -118,7 +119,7 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: Rev
       const { request } = decoded.ok
       try {
         const known = deps.world()
-        const world = new AskingWorld(known)
+        const world = new AskingWorld(known, roles)
         const first = answerReview(webhook, request, world)
         if (first.kind === 'answered') return answered(first, started, budget)
         return untilAnswered(first, inquiry(known, started, budget), facts => {

@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import { NAMESPACE_NAME_LABEL, OFFLINE_IDENTITY } from '../kube/vocabulary/names.ts'
+import { PLAIN_ROLES } from './roles.ts'
 import type { World } from './world.ts'
 
 /** The world without a cluster: a namespace has only the label with its name, and no owner exists. */
@@ -11,6 +12,7 @@ export function localWorld(config: Configuration): World {
     namespaceLabels: name => ({ [NAMESPACE_NAME_LABEL]: name }),
     owner: () => 'absent',
     hasDefaultQueue: () => false,
+    roles: PLAIN_ROLES,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
+import type { Roles } from './roles.ts'
 
 export type Found<T> = T | 'absent'
 
@@ -25,4 +26,5 @@ export interface World {
   owner(namespace: string, reference: OwnerReference): Found<OwnerFacts>
   /** A LocalQueue named `default` exists in the namespace. */
   hasDefaultQueue(namespace: string): boolean
+  readonly roles: Roles
 }

@@ -3,7 +3,7 @@ import type { Fields } from '../kube/vocabulary/fields.ts'
 import type { PodSpec } from '../kube/vocabulary/objects.ts'
 import { canonicalQuantity } from '../kube/vocabulary/quantities.ts'
 import { type Encode, integer, list, map, pointer, struct, text } from './canonical-json.ts'
-import { type RoleParts, requestsUnder, rolePartsOf, sameParts } from './role-parts.ts'
+import { requestsUnder } from './role-parts.ts'
 
 /**
  * The role of a pod in its group: the first eight hex digits of the SHA-256 of what matters for admission in its
@@ -145,27 +145,6 @@ export function roleShape(podSpec: PodSpec): string {
   )
 }
 
-/**
- * Pods of a group come in numbers and differ in nothing that the hash is about. So the last shapes are remembered, and
- * a spec is first held against them: that costs a fraction of writing its shape and hashing it.
- */
-const KNOWN: { readonly parts: RoleParts; readonly hash: string }[] = []
-const MAX_KNOWN = 8
-/** What a shape may weigh to be remembered: hostile pods must not fill the memory. */
-const MAX_KNOWN_LENGTH = 4096
+export const shapeHash = (shape: string): string => hash('sha256', shape).slice(0, 8)
 
-let oldest = 0
-
-export function roleHash(spec: PodSpec): string {
-  const parts = rolePartsOf(spec as Fields)
-  for (const known of KNOWN) {
-    if (sameParts(parts, known.parts)) return known.hash
-  }
-  const shape = roleShape(spec)
-  const computed = hash('sha256', shape).slice(0, 8)
-  if (shape.length <= MAX_KNOWN_LENGTH) {
-    KNOWN[oldest] = { parts, hash: computed }
-    oldest = (oldest + 1) % MAX_KNOWN
-  }
-  return computed
-}
+export const roleHash = (spec: PodSpec): string => shapeHash(roleShape(spec))

@@ -129,6 +129,7 @@ describe('a large review', () => {
     })
     const asked: string[] = []
     const known: World = {
+      ...emptyWorld,
       config: {
         ...DEFAULT_CONFIGURATION,
         integrations: {
@@ -137,7 +138,6 @@ describe('a large review', () => {
         },
         guard: { ...DEFAULT_CONFIGURATION.guard, controllers: { 'batch/job': ['*'] } },
       },
-      self: emptyWorld.self,
       holds: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
       namespaceLabels: name => {
         asked.push(`namespace ${name}`)

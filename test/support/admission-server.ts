@@ -12,6 +12,7 @@ import type { LookUp } from '../../src/server/inquiry.ts'
 import { createMetrics, type Metrics } from '../../src/server/metrics.ts'
 import { buildServer, type MusterServer, type ServerDeps } from '../../src/server/server.ts'
 import type { ServingPair } from '../../src/tls/authority.ts'
+import { PLAIN_ROLES } from '../../src/webhooks/roles.ts'
 import type { Webhook } from '../../src/webhooks/webhook.ts'
 import type { World } from '../../src/webhooks/world.ts'
 import { issuePair } from './tls.ts'
@@ -52,6 +53,7 @@ export const emptyWorld: World = {
   namespaceLabels: () => 'absent',
   owner: () => 'absent',
   hasDefaultQueue: () => false,
+  roles: PLAIN_ROLES,
 }
 
 /** Caches that have seen nothing yet. */

@@ -55,6 +55,30 @@ describe('code under simulation', () => {
   })
 })
 
+/** What is there from the import on and can be written to: something empty that is not meant for reading only. */
+const MEMORY =
+  /^(?:export )?(?:let |var |const \w+(?:: (?!(?:readonly|Readonly))[^=\n]+)? = (?:new (?:Weak)?(?:Map|Set)(?:<[^\n]*>)?\(\)|\[\]|\{\})$)/m
+
+describe('what decides', () => {
+  // The compiled schemas are the same whatever was reviewed before.
+  const deferred = ['validation/jobs/scheduling-schemas.ts']
+  const deciding = FILES.filter(file => isPure(file) && !file.startsWith('kube/') && !deferred.includes(file))
+
+  it.each(deciding)('%s remembers nothing from one call to the next', file => {
+    expect(MEMORY.exec(codeOf(file))?.[0]).toBeUndefined()
+  })
+
+  it.each([
+    'let oldest = 0',
+    'const KNOWN = new Map<string, readonly string[]>()',
+    'export const SEEN: Set<string> = new Set()',
+    'const TEXTS = new WeakMap<readonly string[], string>()',
+    'const KNOWN: { readonly hash: string }[] = []',
+  ])('would show a memory like `%s`', line => {
+    expect(MEMORY.test(`import x from 'y'\n\n${line}\n`)).toBe(true)
+  })
+})
+
 /**
  * The house, ground floor first. An import goes down to a lower floor or stays in its room; it goes neither up nor
  * across to another room of the same floor, and a borrowed type counts like any other import.

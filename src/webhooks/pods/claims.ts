@@ -2,18 +2,18 @@ import { ADMISSION_GATE, MANAGED, ROLE_HASH } from '../../kube/vocabulary/names.
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
 import { isGated, LIFT_MARKS, queueOf, roleHashOf } from '../../workload/pod-facts.ts'
-import { roleHash } from '../../workload/role-hash.ts'
+import type { World } from '../world.ts'
 import { wrongRoleHash } from './mutation.ts'
 
 /**
  * Claims that a pod of ours may not come with. Kueue trusts them all: a false role hash then charges a large pod as a
  * small one, and a reconciler's label set beforehand kills the workload at its admission.
  */
-export function claimErrors(pod: Pod): readonly FieldError[] {
+export function claimErrors(pod: Pod, { roles }: World): readonly FieldError[] {
   const errors: FieldError[] = []
   const role = roleHashOf(pod)
   if (role !== undefined) {
-    const computed = roleHash(pod.spec)
+    const computed = roles.hashOf(pod.spec)
     if (role !== computed) errors.push(invalid(annotationPath(ROLE_HASH), role, wrongRoleHash(computed)))
   }
   const detail = 'is written when the pod is admitted; remove it from the manifest'

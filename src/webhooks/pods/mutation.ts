@@ -1,6 +1,13 @@
 import { type PatchOperation, pointer } from '../../admission/patch.ts'
 import type { UserInfo } from '../../admission/review.ts'
-import { allowed, forbiddenRequest, invalidObject, patched, type Verdict } from '../../admission/verdict.ts'
+import {
+  allowed,
+  forbiddenRequest,
+  invalidObject,
+  patched,
+  patchedAlike,
+  type Verdict,
+} from '../../admission/verdict.ts'
 import { ADMISSION_GATE, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, forbidden, invalid } from '../../validation/field-error.ts'
@@ -12,7 +19,6 @@ import {
   queueOf,
   roleHashOf,
 } from '../../workload/pod-facts.ts'
-import { roleHash } from '../../workload/role-hash.ts'
 import type { World } from '../world.ts'
 import { podScope } from './scope.ts'
 
@@ -23,9 +29,14 @@ export function gatePod(pod: Pod, namespace: string, user: UserInfo | undefined,
   if (scope.kind === 'ignored') return allowed(scope.reason)
   if (pod.spec.nodeName) return cannotBeGated(pod, scope.defaultQueue)
 
-  const role = stampRole(pod)
+  const role = stampRole(pod, world)
   if ('denied' in role) return role.denied
-  const patch = isUnmarked(pod) && !scope.defaultQueue ? usualMarks(pod, role) : marks(pod, role, scope.defaultQueue)
+  if (isUnmarked(pod) && !scope.defaultQueue) {
+    const hash = role.annotations[ROLE_HASH] ?? ''
+    const shared = world.roles.marksOf(hash, () => marks(pod, role, false))
+    return patchedAlike('Gated', shared)
+  }
+  const patch = marks(pod, role, scope.defaultQueue)
   return patch.length === 0 ? allowed('AlreadyGated') : patched('Gated', patch)
 }
 
@@ -40,25 +51,14 @@ function marks(pod: Pod, role: StampedRole, defaultQueue: boolean): readonly Pat
   return patch
 }
 
-/** As nearly every new pod comes: with labels and annotations, but none of ours, without finalizers and gates. */
+/**
+ * As nearly every new pod comes: with labels and annotations, but none of ours, without finalizers and gates. The
+ * patches of such pods differ in the role alone.
+ */
 function isUnmarked(pod: Pod): boolean {
   const { labels, annotations, finalizers } = pod.metadata
   if (!labels || !annotations || finalizers || pod.spec.schedulingGates) return false
   return managedLabelOf(pod) === undefined && roleHashOf(pod) === undefined
-}
-
-/** The patches of unmarked pods differ in the role alone. They are frozen, because many reviews share them. */
-const USUAL_MARKS = new Map<string, readonly PatchOperation[]>()
-const MAX_USUAL_MARKS = 256
-
-function usualMarks(pod: Pod, role: StampedRole): readonly PatchOperation[] {
-  const hash = role.annotations[ROLE_HASH] ?? ''
-  const known = USUAL_MARKS.get(hash)
-  if (known !== undefined) return known
-  const patch = Object.freeze(marks(pod, role, false))
-  if (USUAL_MARKS.size >= MAX_USUAL_MARKS) USUAL_MARKS.clear()
-  USUAL_MARKS.set(hash, patch)
-  return patch
 }
 
 /** The API server would refuse the gated pod with a text that names neither the queue nor the remedy. */
@@ -86,10 +86,10 @@ const OUR_HASH = /^[0-9a-f]{8}$/
  * A hash on a pod that has not been here is a claim; a false one would put a large pod into the podSet of small ones.
  * A preset that isn't a hash at all stays in place, where Kueue leaves it, and the validator refuses it.
  */
-function stampRole(pod: Pod): Role {
+function stampRole(pod: Pod, { roles }: World): Role {
   const preset = roleHashOf(pod)
   if (preset !== undefined && preset !== '' && !OUR_HASH.test(preset)) return { annotations: {} }
-  const computed = roleHash(pod.spec)
+  const computed = roles.hashOf(pod.spec)
   if (preset === computed) return { annotations: {} }
   const ours = !preset || (isMarkedManaged(pod) && hasOurFinalizer(pod) && isGated(pod))
   if (ours) return { annotations: { [ROLE_HASH]: computed } }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answer, answerText } from '../../../src/admission/answer.ts'
-import type { PatchOperation } from '../../../src/admission/patch.ts'
-import { allowed, forbiddenRequest, invalidObject, patched } from '../../../src/admission/verdict.ts'
+import { PreparedPatch } from '../../../src/admission/prepared-patch.ts'
+import { allowed, forbiddenRequest, invalidObject, patched, patchedAlike } from '../../../src/admission/verdict.ts'
 import { quoted } from '../../../src/kube/vocabulary/json-text.ts'
 import { forbidden, invalid, MAX_ERRORS } from '../../../src/validation/field-error.ts'
 import { podReview } from '../../support/reviews.ts'
@@ -17,9 +17,7 @@ const anyText = fc.oneof(
 
 describe('the text of an answer', () => {
   const label = fc.record({ op: fc.constant('add' as const), path: fc.constant('/metadata/labels/x'), value: anyText })
-  const patch = fc
-    .array(label, { maxLength: 3 })
-    .chain(operations => fc.constantFrom(operations, Object.freeze(operations)))
+  const patch = fc.array(label, { maxLength: 3 })
   const warnings = fc.array(anyText, { maxLength: 2 })
   const errors = fc.array(
     fc.tuple(anyText, anyText).map(([field, value]) => invalid(field, value, 'is wrong')),
@@ -29,12 +27,21 @@ describe('the text of an answer', () => {
     warnings.map(texts => allowed('Ignored', texts)),
     fc.tuple(warnings, anyText).map(([texts, text]) => allowed('Exempt', texts, { exemption: text })),
     fc.tuple(patch, warnings).map(([operations, texts]) => patched('Gated', operations, texts)),
+    patch.map(operations => patchedAlike('Gated', new PreparedPatch(operations))),
     fc.tuple(errors, warnings).map(([list, texts]) => invalidObject(list, texts)),
     errors.map(list => forbiddenRequest(list)),
   )
 
   it('is the JSON of the answer, byte for byte, whatever uid, patch and warnings say', () => {
-    const tried = tallyOf('allowed', 'with a patch', 'refused without an error', 'refused', 'with warnings', 'audited')
+    const tried = tallyOf(
+      'allowed',
+      'with a patch',
+      'with a shared patch',
+      'refused without an error',
+      'refused',
+      'with warnings',
+      'audited',
+    )
     fc.assert(
       fc.property(anyText, verdict, (uid, decided) => {
         const { request } = podReview({ uid })
@@ -42,7 +49,8 @@ describe('the text of an answer', () => {
         expect(answerText(request, decided, true)).toBe(expected)
         expect(answerText(request, decided, true)).toBe(expected)
         if (decided.kind === 'denied') tried.count(decided.errors.length === 0 ? 'refused without an error' : 'refused')
-        else tried.count(decided.patch.length === 0 ? 'allowed' : 'with a patch')
+        else if (decided.patch.length === 0) tried.count('allowed')
+        else tried.count(decided.prepared === undefined ? 'with a patch' : 'with a shared patch')
         if ('audit' in decided) {
           tried.count('audited')
           expect(JSON.parse(expected).response.auditAnnotations).toEqual(JSON.parse(JSON.stringify(decided.audit)))
@@ -55,12 +63,12 @@ describe('the text of an answer', () => {
   })
 
   it('is refused for a patch that does not fit, also when the same patch fitted before', () => {
-    const shared: readonly PatchOperation[] = Object.freeze([{ op: 'add', path: '/metadata/labels/x', value: '1' }])
+    const shared = new PreparedPatch([{ op: 'add', path: '/metadata/labels/x', value: '1' }])
     const { request } = podReview()
-    expect(answerText(request, patched('Gated', shared), true)).toContain('"patch"')
+    expect(answerText(request, patchedAlike('Gated', shared), true)).toContain('"patch"')
     const bare = podReview({ object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } } }).request
-    expect(() => answerText(bare, patched('Gated', shared), true)).toThrow('patch does not apply')
-    expect(() => answerText(request, patched('Gated', shared), false)).toThrow('must not patch')
+    expect(() => answerText(bare, patchedAlike('Gated', shared), true)).toThrow('patch does not apply')
+    expect(() => answerText(request, patchedAlike('Gated', shared), false)).toThrow('must not patch')
   })
 
   it('stays short for an object that is wrong in a million places', () => {

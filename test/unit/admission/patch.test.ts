@@ -177,7 +177,7 @@ describe('checkPatch', () => {
     const step = fc.oneof(key, fc.constantFrom('a', 'b', '0', '1', '-'))
     const path = fc.oneof(
       fc.array(step, { minLength: 1, maxLength: 3 }).map(steps => pointer(...steps)),
-      fc.constantFrom('', 'a', '/a~2'),
+      fc.constantFrom('', 'a', '/a~2', '/a/~', '/a~1b/c', '/m~0n/a', '/a/~0~2', 'a/b'),
     )
     const operation = fc.record({ op: fc.constantFrom('add' as const, 'replace' as const), path, value: json })
     const document = fc.oneof(json, fc.constant({ a: { a: {}, b: [{ a: 1 }] }, b: [] }))

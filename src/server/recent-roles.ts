@@ -1,0 +1,46 @@
+import type { PatchOperation } from '../admission/patch.ts'
+import { PreparedPatch } from '../admission/prepared-patch.ts'
+import type { PodSpec } from '../kube/vocabulary/objects.ts'
+import type { Roles } from '../webhooks/roles.ts'
+import { roleShape, shapeHash } from '../workload/role-hash.ts'
+import { type RoleParts, rolePartsOf, sameParts } from '../workload/role-parts.ts'
+
+/** A spec is held against each of them in turn, so they are few. */
+const MOST_SPECS = 8
+/** What a shape may weigh to be remembered: hostile pods must not fill the memory. */
+const LONGEST_SHAPE = 4096
+const MOST_PATCHES = 256
+
+/**
+ * The one memory of the webhooks, and the server owns it: docs/decisions/0005-one-memory.md says what it is worth.
+ * Pods of a group differ in nothing that their role is about. So a spec is first held against the last ones, which
+ * costs a fraction of writing its shape and hashing it, and the patch that it gets has been written already.
+ */
+export class RecentRoles implements Roles {
+  readonly #specs: { readonly parts: RoleParts; readonly hash: string }[] = []
+  #oldest = 0
+  readonly #marks = new Map<string, PreparedPatch>()
+
+  hashOf(spec: PodSpec): string {
+    const parts = rolePartsOf(spec as Readonly<Record<string, unknown>>)
+    for (const known of this.#specs) {
+      if (sameParts(parts, known.parts)) return known.hash
+    }
+    const shape = roleShape(spec)
+    const hash = shapeHash(shape)
+    if (shape.length <= LONGEST_SHAPE) {
+      this.#specs[this.#oldest] = { parts, hash }
+      this.#oldest = (this.#oldest + 1) % MOST_SPECS
+    }
+    return hash
+  }
+
+  marksOf(hash: string, make: () => readonly PatchOperation[]): PreparedPatch {
+    const known = this.#marks.get(hash)
+    if (known !== undefined) return known
+    const marks = new PreparedPatch(make())
+    if (this.#marks.size >= MOST_PATCHES) this.#marks.clear()
+    this.#marks.set(hash, marks)
+    return marks
+  }
+}

@@ -1,0 +1,20 @@
+import type { PatchOperation } from '../admission/patch.ts'
+import { PreparedPatch } from '../admission/prepared-patch.ts'
+import type { PodSpec } from '../kube/vocabulary/objects.ts'
+import { roleHash } from '../workload/role-hash.ts'
+
+/**
+ * What pods of one role have in common. Pods of a group come in numbers, so a server may remember it from one review to
+ * the next; the answers are the same with a memory and without.
+ */
+export interface Roles {
+  hashOf(spec: PodSpec): string
+  /** The patch that all pods of the role get that come without any mark of ours. */
+  marksOf(hash: string, make: () => readonly PatchOperation[]): PreparedPatch
+}
+
+/** Remembers nothing. */
+export const PLAIN_ROLES: Roles = {
+  hashOf: roleHash,
+  marksOf: (_hash, make) => new PreparedPatch(make()),
+}
