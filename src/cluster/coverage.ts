@@ -40,7 +40,7 @@ const MOST_NAMES = 5
  * it wants. Where they disagree an object gets past its rules, or a review is made for nothing. This says where.
  */
 export function compareCoverage(facts: CoverageFacts): readonly Finding[] {
-  const needed = WEBHOOKS.filter(({ queueing }) => queueing?.isEnabled(facts.config) ?? true)
+  const needed = WEBHOOKS.filter(({ isEnabled }) => isEnabled?.(facts.config) ?? true)
   return needed.flatMap(webhook => {
     const kind = webhook.mutating ? 'mutating' : 'validating'
     const entries = (facts[kind]?.webhooks ?? []).filter(entry => pathOf(entry) === webhook.path)
@@ -187,6 +187,7 @@ const KNOWN_MARKS = [
   `'${QUEUE_NAME}' in`,
   `'${SCHEDULING}' in`,
   MANAGED,
+  "key.startsWith('kueue.x-k8s.io/')",
   MIRROR_POD,
   "request.subResource != 'status'",
   `request.userInfo.username != '${OFFLINE_IDENTITY}'`,

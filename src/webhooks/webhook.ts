@@ -15,6 +15,8 @@ export interface Webhook {
   readonly path: string
   readonly mutating: boolean
   readonly rules: readonly Rule[]
+  /** Whether the configuration has a use for it; without this it always has. */
+  readonly isEnabled?: (config: Configuration) => boolean
   readonly queueing?: Queueing
   /** A review of more bytes than this is decided in the thread for large ones; without it all are decided at once. */
   readonly threadAbove?: number
@@ -38,9 +40,8 @@ export interface Rule {
   readonly unseen: string
 }
 
-/** A webhook for objects that wait in queues: the configuration says whether and where. Others judge all they get. */
+/** A webhook for objects that wait in queues: the configuration says where. Others judge all they get. */
 export interface Queueing {
-  readonly isEnabled: (config: Configuration) => boolean
   readonly namespaces: (config: Configuration) => LabelSelector
 }
 
@@ -51,7 +52,10 @@ export interface Queueing {
 export const LARGE_BODY = 64 * 1024
 
 /** Whether the API server calls the webhook for a request, as far as rules decide. */
-export function isCalledFor({ rules }: Webhook, { resource, subResource, operation }: AdmissionRequest): boolean {
+export function isCalledFor(
+  { rules }: Pick<Webhook, 'rules'>,
+  { resource, subResource, operation }: AdmissionRequest,
+): boolean {
   return rules.some(
     ({ of, subresource, operations }) =>
       of.group === resource.group &&

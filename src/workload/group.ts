@@ -16,7 +16,7 @@ import { annotationPath, type FieldError, forbidden, invalid, labelPath, require
 import { atoiProblem, MAX_INT32, parseInt32 } from '../validation/numbers.ts'
 import { type GroupSet, MAX_ROLES, parseGroupSets } from './group-sets.ts'
 import { setOf, sumErrors, sumOf } from './group-sums.ts'
-import { annotationMark, type Mark } from './pod-facts.ts'
+import { annotationMark, labelMark, type Mark } from './pod-facts.ts'
 
 /**
  * What a pod says about its group, in whichever dialect: what Kueue implements (total count, roles by hash), or the
@@ -69,6 +69,16 @@ export const GROUP_SIZES: readonly Mark[] = [
   GROUP_ROLE_COUNT,
   GROUP_SETS,
 ].map(annotationMark)
+
+/** Everything by which a pod belongs to its group, in its place there. */
+export const GROUP_MARKS: readonly Mark[] = [
+  labelMark(GROUP_NAME),
+  annotationMark(GROUP_NAME),
+  labelMark(GROUP_ROLE),
+  ...GROUP_SIZES,
+  annotationMark(GROUP_FAST_ADMISSION),
+  annotationMark(GROUP_SERVING),
+]
 
 /** A group with such a member has no end: its pods come and go. */
 export const serves = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_SERVING] === 'true'

@@ -2,6 +2,7 @@ import {
   ADMISSION_GATE,
   ADMISSION_GATED_BY,
   CLUSTER_QUEUE_LABEL,
+  CREATOR,
   ELASTIC_JOB,
   LOCAL_QUEUE_LABEL,
   MANAGED,
@@ -34,7 +35,7 @@ export interface Mark {
   readonly of: (pod: Pod) => string | undefined
 }
 
-const labelMark = (key: string): Mark => ({ path: labelPath(key), of: pod => labelOf(pod, key) })
+export const labelMark = (key: string): Mark => ({ path: labelPath(key), of: pod => labelOf(pod, key) })
 export const annotationMark = (key: string): Mark => ({ path: annotationPath(key), of: pod => annotationOf(pod, key) })
 
 /** An empty queue name is no queue name. Owners of pods have the same label. */
@@ -62,6 +63,22 @@ export function prebuiltWorkloadOf(pod: Pod): string | undefined {
 
 export function prebuiltWorkloadPath(pod: Pod): string {
   return annotationOf(pod, PREBUILT_WORKLOAD) ? annotationPath(PREBUILT_WORKLOAD) : labelPath(PREBUILT_WORKLOAD)
+}
+
+/** What a pod is admitted with, besides its place in a group. */
+export const ADMITTED_MARKS: readonly Mark[] = [
+  labelMark(QUEUE_NAME),
+  annotationMark(ROLE_HASH),
+  labelMark(PREBUILT_WORKLOAD),
+  annotationMark(PREBUILT_WORKLOAD),
+]
+
+/** Who created the pod, as Muster wrote it down. */
+export const CREATOR_MARK: Mark = annotationMark(CREATOR)
+
+/** Keys that mean something here, those of Kueue that Muster does not know and that of static pods included. */
+export function isGuardedKey(key: string): boolean {
+  return key.startsWith('kueue.x-k8s.io/') || key.startsWith('muster.dev/') || key === MIRROR_POD
 }
 
 /** What Muster writes on a pod when it lifts the gate. */

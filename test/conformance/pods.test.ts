@@ -44,6 +44,14 @@ const DIFFERENT_ON_PURPOSE: Readonly<Record<string, { readonly reason: string; r
     reason: 'no controller of a parent lifts such a gate here, so the pod is queued like any other',
     answer: { labels: { [MANAGED]: 'true', [QUEUE_NAME]: 'test-queue' }, finalizers: [MANAGED] },
   },
+  'create-group-valid': {
+    reason: 'our label on a pod that nobody queued is forged: the reconciler would count it',
+    answer: { allowed: false, errors: [{ field: `metadata.labels[${MANAGED}]`, type: 'Forbidden' }] },
+  },
+  'create-topology-valid': {
+    reason: 'our label on a pod that nobody queued is forged: the reconciler would count it',
+    answer: { allowed: false, errors: [{ field: `metadata.labels[${MANAGED}]`, type: 'Forbidden' }] },
+  },
   'mutate-wpc-default-applied': {
     reason: 'no engine here knows priority classes: a label without effect would promise one',
     answer: { labels: { [MANAGED]: 'true', [QUEUE_NAME]: 'queue', [PRIORITY_CLASS]: null } },

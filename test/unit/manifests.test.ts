@@ -178,7 +178,8 @@ describe('the webhooks', () => {
   const mutating = only('MutatingWebhookConfiguration')
   const validating = only('ValidatingWebhookConfiguration')
   const both = [mutating.webhooks[0], validating.webhooks[0]]
-  const jobs = validating.webhooks.slice(1)
+  const bindings = validating.webhooks[1]
+  const jobs = validating.webhooks.slice(2)
 
   it('have the names and paths of the contract', () => {
     for (const { metadata } of [mutating, validating]) expect(metadata.name).toBe('muster')
@@ -186,6 +187,8 @@ describe('the webhooks', () => {
     const service = { name: SERVICE_NAME, namespace: SYSTEM_NAMESPACE, port: 443 }
     expect(both[0].clientConfig).toEqual({ service: { ...service, path: '/mutate/pods' } })
     expect(both[1].clientConfig).toEqual({ service: { ...service, path: '/validate/pods' } })
+    expect(bindings.name).toBe('bindings.validate.muster.dev')
+    expect(bindings.clientConfig).toEqual({ service: { ...service, path: '/validate/bindings' } })
     const kinds = ['jobs', 'cronjobs', 'jobsets']
     expect(jobs.map(({ name }: { name: string }) => name)).toEqual(kinds.map(kind => `${kind}.validate.muster.dev`))
     for (const { clientConfig } of jobs) {
@@ -228,7 +231,7 @@ describe('the webhooks', () => {
   })
 
   it('leave kube-system and Muster itself alone, answer fast, and have no side effects', () => {
-    for (const webhook of [...both, ...jobs]) {
+    for (const webhook of [...both, bindings, ...jobs]) {
       expect(webhook).toMatchObject({
         admissionReviewVersions: ['v1'],
         failurePolicy: 'Fail',
@@ -260,6 +263,14 @@ describe('the webhooks', () => {
     const condition = both[1].matchConditions[2]
     expect(condition.name).toBe('not-a-mere-status')
     expect(condition.expression).toContain("request.subResource != 'status' ||")
+  })
+
+  it('are called for a status that changes any mark, and for Bindings that write one', () => {
+    expect(both[1].matchConditions[2].expression).toContain("key.startsWith('muster.dev/')")
+    const [condition] = bindings.matchConditions
+    for (const mark of ["startsWith('kueue.x-k8s.io/')", "startsWith('muster.dev/')", `== '${MIRROR_POD}'`]) {
+      expect(condition.expression).toContain(mark)
+    }
   })
 
   it('are not called for what Muster itself writes, under the identity that its manifests give it', () => {

@@ -36,7 +36,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   QUEUE_NAME: {
     read: POD,
     written: [MUTATION, 'cluster/owner-cache.ts', 'cli/greeting.ts'],
-    named: [VALIDATION, UPDATE, GUARD, COVERAGE, 'engines/builtin/messages.ts'],
+    named: [VALIDATION, UPDATE, COVERAGE, 'engines/builtin/messages.ts'],
   },
   MANAGED: {
     read: POD,
@@ -46,7 +46,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM], named: [CLAIMS, GUARD] },
   ROLE_HASH: { read: POD, written: [MUTATION], named: [CLAIMS, UPDATE] },
 
-  GROUP_NAME: { read: GROUP, named: [GUARD] },
+  GROUP_NAME: { read: GROUP },
   GROUP_TOTAL_COUNT: { read: GROUP },
   GROUP_FAST_ADMISSION: { read: GROUP },
   GROUP_SERVING: { read: GROUP },
@@ -68,6 +68,8 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   LOCAL_QUEUE_LABEL: { read: POD, written: [LIFT] },
   CLUSTER_QUEUE_LABEL: { read: POD, written: [LIFT] },
   WORKLOAD_ANNOTATION: { read: POD, written: [LIFT] },
+
+  CREATOR: { read: POD },
 
   MIRROR_POD: { read: POD, named: [COVERAGE] },
   NAMESPACE_NAME_LABEL: {

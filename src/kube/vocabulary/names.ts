@@ -33,6 +33,9 @@ export const LOCAL_QUEUE_LABEL = 'kueue.x-k8s.io/local-queue-name'
 export const CLUSTER_QUEUE_LABEL = 'kueue.x-k8s.io/cluster-queue-name'
 export const WORKLOAD_ANNOTATION = 'kueue.x-k8s.io/workload'
 
+/** A hash of who created the pod, written by Muster alone. */
+export const CREATOR = 'muster.dev/creator'
+
 /** The kubelet's mark on the API copy of a static pod. */
 export const MIRROR_POD = 'kubernetes.io/config.mirror'
 export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name'

@@ -1,7 +1,15 @@
 import { ADMISSION_GATE, MANAGED, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
-import { annotationPath, type FieldError, forbidden, invalid, required } from '../../validation/field-error.ts'
-import { isGated, LIFT_MARKS, queueOf, roleHashOf } from '../../workload/pod-facts.ts'
+import {
+  annotationPath,
+  type FieldError,
+  forbidden,
+  invalid,
+  labelPath,
+  required,
+} from '../../validation/field-error.ts'
+import { hasOurFinalizer, isGated, isMarkedManaged, LIFT_MARKS, queueOf, roleHashOf } from '../../workload/pod-facts.ts'
+import { whoMay } from '../exemption.ts'
 import type { World } from '../world.ts'
 import { wrongRoleHash } from './mutation.ts'
 
@@ -20,6 +28,18 @@ export function claimErrors(pod: Pod, { roles }: World): readonly FieldError[] {
   for (const { path, of } of LIFT_MARKS) {
     if (of(pod) !== undefined) errors.push(forbidden(path, detail))
   }
+  return errors
+}
+
+/**
+ * Our label and finalizer on a pod that is not ours. The reconciler would count it, and lift what it never gated; and
+ * with the finalizer alone the pod could not be deleted, for nobody watches it.
+ */
+export function forgedMarkErrors(pod: Pod, why: string, world: World): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const detail = `is set by Muster on the pods that it queues, and this is none (${why}): remove it; ${whoMay(world)}`
+  if (isMarkedManaged(pod)) errors.push(forbidden(labelPath(MANAGED), detail))
+  if (hasOurFinalizer(pod)) errors.push(forbidden('metadata.finalizers', `'${MANAGED}' ${detail}`))
   return errors
 }
 

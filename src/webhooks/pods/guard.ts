@@ -1,8 +1,17 @@
-import { ADMISSION_GATE, GROUP_NAME, MANAGED, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
+import { ADMISSION_GATE, MANAGED } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, forbidden, labelPath } from '../../validation/field-error.ts'
-import { groupNameOf } from '../../workload/group.ts'
-import { hasOurFinalizer, isGated, isMarkedManaged, LIFT_MARKS, queueOf } from '../../workload/pod-facts.ts'
+import { GROUP_MARKS } from '../../workload/group.ts'
+import {
+  ADMITTED_MARKS,
+  CREATOR_MARK,
+  hasOurFinalizer,
+  isDeleting,
+  isGated,
+  isMarkedManaged,
+  LIFT_MARKS,
+  type Mark,
+} from '../../workload/pod-facts.ts'
 import { whoMay } from '../exemption.ts'
 import type { World } from '../world.ts'
 
@@ -14,8 +23,16 @@ import type { World } from '../world.ts'
  * writes status, the garbage collector owner references, controllers their labels and finalizers.
  */
 export function guardErrors(before: Pod, after: Pod, world: World): readonly FieldError[] {
+  if (!isGuarded(before) && !isGuarded(after)) return []
   const only = whoMay(world)
-  if (!isGuarded(before)) return forgedMarkErrors(before, after, only)
+  return [...takenErrors(before, after, only), ...givenErrors(before, after, only), ...markErrors(before, after, only)]
+}
+
+/** Either mark is enough: the one that is left when somebody exempt took the other away still means us. */
+export const isGuarded = (pod: Pod): boolean => isMarkedManaged(pod) || hasOurFinalizer(pod)
+
+function takenErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
+  if (!isGuarded(before)) return []
   const errors: FieldError[] = []
   if (isGated(before) && !isGated(after)) {
     const detail = `the gate '${ADMISSION_GATE}' is lifted when the pod is admitted; ${only}`
@@ -24,47 +41,48 @@ export function guardErrors(before: Pod, after: Pod, world: World): readonly Fie
   if (isMarkedManaged(before) && !isMarkedManaged(after)) {
     errors.push(forbidden(labelPath(MANAGED), `a queued pod stays queued until it is deleted; ${only}`))
   }
-  if (hasOurFinalizer(before) && !hasOurFinalizer(after)) {
+  if (hasOurFinalizer(before) && !hasOurFinalizer(after) && needsFinalizer(before)) {
     const detail = `'${MANAGED}' is removed when the end of the pod has been counted; ${only}`
     errors.push(forbidden('metadata.finalizers', detail))
   }
-  errors.push(...liftedPodErrors(before, after, only), ...liftMarkErrors(before, after, only))
   return errors
-}
-
-/** `pods/resize`: a pod that grows behind its gate is admitted with less than it will use. */
-export function resizeErrors(before: Pod, world: World): readonly FieldError[] {
-  if (!isGuarded(before) || !isGated(before)) return []
-  const detail = `a pod that waits for admission keeps the size it asked for: delete it and create it anew; ${whoMay(world)}`
-  return [forbidden('spec.containers', detail)]
-}
-
-/** Either mark is enough: the one that is left when somebody exempt took the other away still means us. */
-const isGuarded = (pod: Pod): boolean => isMarkedManaged(pod) || hasOurFinalizer(pod)
-
-/** Kueue's "suspended" takes in finished pods, whose queue it would let change under the books. */
-function liftedPodErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
-  if (isGated(before)) return []
-  const errors: FieldError[] = []
-  if (queueOf(before) !== queueOf(after)) {
-    errors.push(forbidden(labelPath(QUEUE_NAME), `the pod was admitted through queue "${queueOf(before)}"; ${only}`))
-  }
-  if (groupNameOf(before) === undefined && groupNameOf(after) !== undefined) {
-    errors.push(forbidden(labelPath(GROUP_NAME), `the pod was admitted on its own and can't join a group; ${only}`))
-  }
-  return errors
-}
-
-function liftMarkErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
-  const detail = `is written when the pod is admitted; ${only}`
-  return LIFT_MARKS.filter(({ of }) => of(before) !== of(after)).map(({ path }) => forbidden(path, detail))
 }
 
 /**
- * A pod that was not queued when it was created can't be declared queued later: it may be running. Whoever its owner
- * is: a template can put the label there at the creation, and nobody has to do it afterwards.
+ * Without the label nobody here watches the pod, and nobody would ever take the finalizer off. Then it is free to go,
+ * or the pod could not be deleted; only the gate of a pod that could still start keeps it.
  */
-function forgedMarkErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
-  if (!isMarkedManaged(after) || isGated(before)) return []
-  return [forbidden(labelPath(MANAGED), `is set when a pod is created in a queue, and not later; ${only}`)]
+function needsFinalizer(pod: Pod): boolean {
+  return isMarkedManaged(pod) || (isGated(pod) && !isDeleting(pod))
+}
+
+/** A pod that was not queued when it was created can't be declared queued later: it may be running. */
+function givenErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
+  const detail = `is set when a pod is created in a queue, and not later; ${only}`
+  const errors: FieldError[] = []
+  if (!isMarkedManaged(before) && isMarkedManaged(after)) errors.push(forbidden(labelPath(MANAGED), detail))
+  if (!hasOurFinalizer(before) && hasOurFinalizer(after)) {
+    errors.push(forbidden('metadata.finalizers', `'${MANAGED}' ${detail}`))
+  }
+  return errors
+}
+
+/**
+ * What Muster writes is Muster's, always. What the pod was admitted with is settled when the gate is lifted: whoever
+ * could say afterwards that the pod is another's, or of another size, would have its seat twice. The other rules go by
+ * Kueue's "suspended", which takes in finished pods; the books do not.
+ */
+function markErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
+  if (!isGuarded(before)) return []
+  const written = changed(OUR_MARKS, before, after, `is written by Muster; ${only}`)
+  if (isGated(before)) return written
+  return [...changed(SETTLED_MARKS, before, after, `the pod was admitted with this; ${only}`), ...written]
+}
+
+/** `retriable-in-group` and `priority-class` are not among them: they speak of what is to come. */
+const SETTLED_MARKS: readonly Mark[] = [...ADMITTED_MARKS, ...GROUP_MARKS]
+const OUR_MARKS: readonly Mark[] = [...LIFT_MARKS, CREATOR_MARK]
+
+function changed(marks: readonly Mark[], before: Pod, after: Pod, detail: string): readonly FieldError[] {
+  return marks.filter(({ of }) => of(before) !== of(after)).map(({ path }) => forbidden(path, detail))
 }

@@ -3,14 +3,16 @@ import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../ad
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { parseGroup } from '../../workload/group.ts'
-import { hasSuspendingParent, isGated, isMarkedManaged, queueOf } from '../../workload/pod-facts.ts'
+import { hasSuspendingParent, queueOf } from '../../workload/pod-facts.ts'
 import { guardVerdict, unlessBreakGlass } from '../exemption.ts'
 import { namespaceOf } from '../namespace.ts'
 import { LARGE_BODY, type Queueing, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
-import { claimErrors, ungatedErrors } from './claims.ts'
-import { guardErrors, resizeErrors } from './guard.ts'
+import { claimErrors, forgedMarkErrors, ungatedErrors } from './claims.ts'
+import { guardErrors } from './guard.ts'
 import { gatePod } from './mutation.ts'
+import { hasHoldingController } from './owners.ts'
+import { resizeErrors } from './resize.ts'
 import { existingNamespaceSelected, podScope, podsEnabled, type Scope } from './scope.ts'
 import { shapeErrors } from './shape.ts'
 import { updateErrors } from './update.ts'
@@ -36,10 +38,9 @@ export function reviewPodValidation(request: AdmissionRequest, world: World): Ve
   return allowed('NotOurs')
 }
 
-const PODS: ServedKind = { group: '', version: 'v1', kind: 'Pod', resource: 'pods' }
+export const PODS: ServedKind = { group: '', version: 'v1', kind: 'Pod', resource: 'pods' }
 
 const QUEUEING: Queueing = {
-  isEnabled: podsEnabled,
   namespaces: config => config.integrations.podOptions.namespaceSelector,
 }
 
@@ -49,8 +50,8 @@ const MUTATION_RULES: readonly Rule[] = [
 
 const VALIDATION_RULES: readonly Rule[] = [
   { of: PODS, operations: ['CREATE', 'UPDATE'], unseen: 'anyone may take the gates away' },
-  // A pod that is resized while it waits asks for more than its workload will be admitted with.
-  { of: PODS, subresource: 'resize', operations: ['UPDATE'], unseen: 'pods may grow while they wait' },
+  // A pod that is resized asks for more than its workload will be, or was, admitted with.
+  { of: PODS, subresource: 'resize', operations: ['UPDATE'], unseen: 'pods may grow beyond what is charged' },
   // Labels, annotations and finalizers can be changed through the status, too.
   {
     of: PODS,
@@ -60,7 +61,7 @@ const VALIDATION_RULES: readonly Rule[] = [
   },
 ]
 
-const COMMON = { queueing: QUEUEING, threadAbove: LARGE_BODY }
+const COMMON = { isEnabled: podsEnabled, queueing: QUEUEING, threadAbove: LARGE_BODY }
 
 export const POD_WEBHOOKS: readonly Webhook[] = [
   {
@@ -97,12 +98,14 @@ function reviewCreation(request: AdmissionRequest, world: World): Verdict {
   const warnings = [...managedOwnerWarnings(pod, request.userInfo, world), ...group.warnings]
   if (errors.length > 0) return invalidObject(errors, warnings)
   if (scope.kind === 'denied') return { ...scope, warnings }
-  return verdictOf(ours ? ungatedErrors(pod) : [], warnings)
+  if (scope.kind === 'ours') return verdictOf(ungatedErrors(pod), warnings)
+  // The template of an owner that is held back may bring the label along: that is what the warning is for.
+  if (hasHoldingController(pod, request.userInfo, world)) return allowed('Valid', warnings)
+  return guardVerdict(forgedMarkErrors(pod, scope.reason, world), warnings, request, world)
 }
 
-/** Our mutator's marks tell at once that a pod is ours. Without them the same questions are asked as there. */
+/** The same questions as the mutator's, since anybody can write what the mutator writes. */
 function scopeOfNewPod(pod: Pod, namespace: string, user: UserInfo | undefined, world: World): Scope {
-  if (isGated(pod) && isMarkedManaged(pod)) return { kind: 'ours', defaultQueue: false }
   const asks = queueOf(pod) !== '' || world.config.manageJobsWithoutQueueName
   return asks ? podScope(pod, namespace, user, world) : { kind: 'ignored', reason: 'NoQueue' }
 }
@@ -126,15 +129,17 @@ function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
 }
 
 /**
- * Ephemeral containers, binding and eviction belong to others. So does status, but for one thing: the API server
- * takes changes of labels, annotations and finalizers through `pods/status` too, and there they are what they are.
+ * Ephemeral containers and eviction belong to others. So does status, but for one thing: the API server takes changes of
+ * labels, annotations and finalizers through `pods/status` too, and there they are what they are. Through `pods/resize`
+ * and `pods/ephemeralcontainers` it takes none.
  */
 function reviewSubresource(request: AdmissionRequest, world: World): Verdict {
-  if (request.operation !== 'UPDATE' || shapeErrors(request.oldObject).length > 0) return allowed('NotOurs')
-  const before = request.oldObject as Pod
-  if (request.subResource === 'resize') return guardVerdict(resizeErrors(before, world), [], request, world)
-  if (request.subResource !== 'status' || shapeErrors(request.object).length > 0) return allowed('NotOurs')
-  return metadataChanged(before, request.object as Pod) ? reviewUpdate(request, world) : allowed('NotOurs')
+  const { subResource, operation, object, oldObject } = request
+  if (operation !== 'UPDATE' || (subResource !== 'resize' && subResource !== 'status')) return allowed('NotOurs')
+  if (shapeErrors(oldObject).length > 0 || shapeErrors(object).length > 0) return allowed('NotOurs')
+  const [before, after] = [oldObject as Pod, object as Pod]
+  if (subResource === 'resize') return guardVerdict(resizeErrors(before, after, world), [], request, world)
+  return metadataChanged(before, after) ? reviewUpdate(request, world) : allowed('NotOurs')
 }
 
 function metadataChanged({ metadata: before }: Pod, { metadata: after }: Pod): boolean {

@@ -2,6 +2,8 @@ import type { Family } from '../families.ts'
 
 const EXEMPTION = 'src/webhooks/exemption.ts'
 const GUARD = 'src/webhooks/pods/guard.ts'
+const RESIZE = 'src/webhooks/pods/resize.ts'
+const BINDING = 'src/webhooks/pods/binding.ts'
 const UPDATE = 'src/webhooks/pods/update.ts'
 const SCOPE = 'src/webhooks/pods/scope.ts'
 const OWNERS = 'src/webhooks/pods/owners.ts'
@@ -46,36 +48,92 @@ export const POD_FAMILIES: readonly Family[] = [
         name: 'lets the finalizer go',
         from: 'who looks at the gate forgets what holds the quota',
         file: GUARD,
-        find: 'if (hasOurFinalizer(before) && !hasOurFinalizer(after))',
-        replace: 'if (!isGated(before) && hasOurFinalizer(before) && !hasOurFinalizer(after))',
+        find: 'if (hasOurFinalizer(before) && !hasOurFinalizer(after) && needsFinalizer(before))',
+        replace: 'if (hasOurFinalizer(before) && !hasOurFinalizer(after) && isGated(before))',
+      },
+      {
+        name: 'keeps the finalizer of a pod that nobody watches',
+        from: 'the finalizer alone still means us, but nobody would ever take it off',
+        file: GUARD,
+        find: 'return isMarkedManaged(pod) || (isGated(pod) && !isDeleting(pod))',
+        replace: 'return isGuarded(pod) || (isGated(pod) && !isDeleting(pod))',
+      },
+      {
+        name: 'believes a finalizer that comes later',
+        from: 'the label was thought of, and the finalizer has the same name',
+        file: GUARD,
+        find: 'if (!hasOurFinalizer(before) && hasOurFinalizer(after)) {',
+        replace: 'if (hasOurFinalizer(before) && !hasOurFinalizer(after) && isGated(after) && !isGated(before)) {',
+      },
+      {
+        name: 'lets the place in a group change after the lift',
+        from: 'the other rules keep it while the pod runs, and not at its end',
+        file: GUARD,
+        find: '[...ADMITTED_MARKS, ...GROUP_MARKS]',
+        replace: '[...ADMITTED_MARKS, ...GROUP_MARKS.slice(0, 0)]',
+      },
+      {
+        name: 'lets the creator be another',
+        from: 'it is not written at the lift, like the others',
+        file: GUARD,
+        find: '[...LIFT_MARKS, CREATOR_MARK]',
+        replace: '[...LIFT_MARKS, CREATOR_MARK].slice(0, LIFT_MARKS.length)',
       },
       {
         name: 'lets a pod that runs change its queue',
         from: 'the queue is compared for pods that wait, where it may change, and not for the others',
         file: GUARD,
-        find: 'if (isGated(before)) return []\n  const errors',
-        replace: 'if (!isGated(before)) return []\n  const errors',
+        find: 'if (isGated(before)) return written',
+        replace: 'if (!isGated(before)) return written',
       },
       {
         name: 'lets a pod be resized behind its gate',
         from: 'the subresource came with Kubernetes 1.33, long after the gate',
-        file: GUARD,
-        find: '!isGuarded(before) || !isGated(before)) return []',
-        replace: '!isGuarded(before) || isGated(before)) return []',
+        file: RESIZE,
+        find: 'if (!isGuarded(before)) return []',
+        replace: 'if (!isGuarded(before) || isGated(before)) return []',
+      },
+      {
+        name: 'lets a pod grow once it is admitted',
+        from: 'what runs has been counted, somebody thought',
+        file: RESIZE,
+        find: 'if (grown === undefined) return []',
+        replace: 'if (grown === undefined || before.spec) return []',
       },
       {
         name: 'believes a managed label that comes later',
         from: 'E10: a pod that runs is declared queued, and nobody has counted it',
         file: GUARD,
-        find: 'if (!isMarkedManaged(after) || isGated(before)',
-        replace: 'if (!isMarkedManaged(after) || !isGated(before)',
+        find: 'if (!isMarkedManaged(before) && isMarkedManaged(after)) errors',
+        replace: 'if (!isMarkedManaged(before) && isMarkedManaged(after) && isGated(before)) errors',
       },
       {
         name: 'does not look at what comes with the status',
         from: 'metadata can be changed through pods/status',
         file: PODS,
-        find: 'return metadataChanged(before, request.object as Pod) ?',
+        find: 'return metadataChanged(before, after) ?',
         replace: 'return !before.metadata ?',
+      },
+    ],
+  },
+  {
+    name: 'bindings',
+    tests: ['test/unit/webhooks/pods/binding.test.ts'],
+    bugs: [
+      {
+        name: 'reads only the annotations of a Binding',
+        from: 'the API server takes its labels since 1.33, and writes them over those of the pod',
+        file: BINDING,
+        find: '[...guardedKeys(labels, labelPath), ...guardedKeys(',
+        replace: '[...guardedKeys(',
+        and: { find: 'const { labels, annotations }', replace: 'const { annotations }' },
+      },
+      {
+        name: 'forgets the older way to bind',
+        from: 'nobody has used it for years',
+        file: BINDING,
+        find: '{ of: BINDINGS, operations:',
+        replace: '{ of: { ...BINDINGS, resource: "podbindings" }, operations:',
       },
     ],
   },
@@ -272,6 +330,13 @@ export const POD_FAMILIES: readonly Family[] = [
         file: 'src/webhooks/pods/shape.ts',
         find: "if (typeof map[key] !== 'string')",
         replace: "if (typeof map[key] === 'object')",
+      },
+      {
+        name: 'lets a pod that is not ours come with our finalizer',
+        from: 'the label was thought of: nobody could delete the pod',
+        file: CLAIMS,
+        find: 'if (hasOurFinalizer(pod)) errors',
+        replace: 'if (hasOurFinalizer(pod) && isMarkedManaged(pod)) errors',
       },
       {
         name: 'stores a pod of ours without a gate',

@@ -35,6 +35,8 @@ function change(
   return reviewPodValidation(requestOf(next, options), worldOf(world))
 }
 
+const sized = (cpu: string, more: Readonly<Record<string, string>> = {}): Pod =>
+  queuedPod({ gates: [], spec: { containers: [{ name: 'main', resources: { requests: { cpu, ...more } } }] } })
 const withMeta = (pod: Pod, meta: Partial<Pod['metadata']>): Pod => ({ ...pod, metadata: { ...pod.metadata, ...meta } })
 const withoutLabel = (pod: Pod, key: string): Pod => {
   const { [K + key]: _, ...labels } = pod.metadata.labels ?? {}
@@ -43,7 +45,9 @@ const withoutLabel = (pod: Pod, key: string): Pod => {
 const withLabel = (pod: Pod, key: string, value: string): Pod =>
   withMeta(pod, { labels: { ...pod.metadata.labels, [K + key]: value } })
 
-const bypasses: readonly [string, Pod, Pod, readonly string[]][] = [
+type Bypass = readonly [string, Pod, Pod, readonly string[]]
+
+const bypasses: readonly Bypass[] = [
   ['the gate goes', waiting, lifted, ['Forbidden spec.schedulingGates']],
   [
     'the gate and the label go together',
@@ -72,12 +76,6 @@ const bypasses: readonly [string, Pod, Pod, readonly string[]][] = [
     ['Forbidden metadata.finalizers'],
   ],
   [
-    'the finalizer goes after the label is gone',
-    withoutLabel(lifted, 'managed'),
-    withoutLabel(queuedPod({ gates: [], finalizers: [] }), 'managed'),
-    ['Forbidden metadata.finalizers'],
-  ],
-  [
     'the queue of a finished pod changes',
     queuedPod({ gates: [], phase: 'Failed' }),
     queuedPod({ gates: [], phase: 'Failed', labels: { 'queue-name': 'other' } }),
@@ -89,7 +87,7 @@ const bypasses: readonly [string, Pod, Pod, readonly string[]][] = [
     withMeta(withLabel(lifted, 'pod-group-name', 'g'), {
       annotations: { ...lifted.metadata.annotations, [`${K}pod-group-total-count`]: '2' },
     }),
-    [`Forbidden metadata.labels[${K}pod-group-name]`],
+    [`Forbidden metadata.labels[${K}pod-group-name]`, `Forbidden metadata.annotations[${K}pod-group-total-count]`],
   ],
   [
     'a waiting pod gets the podSet of an admitted one',
@@ -103,6 +101,58 @@ const bypasses: readonly [string, Pod, Pod, readonly string[]][] = [
     podOf({ labels: { managed: 'true' } }),
     [`Forbidden metadata.labels[${MANAGED}]`],
   ],
+  [
+    'a pod that waits behind a gate of the same name is declared queued',
+    podOf({ gates: [GATE] }),
+    podOf({ gates: [GATE], labels: { managed: 'true' } }),
+    [`Forbidden metadata.labels[${MANAGED}]`],
+  ],
+  [
+    'a pod that names a queued owner is declared queued',
+    podOf({ owners: [controller('batch/v1', 'Job', 'job')] }),
+    podOf({ owners: [controller('batch/v1', 'Job', 'job')], labels: { managed: 'true' } }),
+    [`Forbidden metadata.labels[${MANAGED}]`],
+  ],
+  [
+    'a pod gets the finalizer after its creation',
+    podOf(),
+    podOf({ finalizers: [MANAGED] }),
+    ['Forbidden metadata.finalizers'],
+  ],
+  [
+    'the label comes back to a pod that has lost it',
+    withoutLabel(lifted, 'managed'),
+    lifted,
+    [`Forbidden metadata.labels[${MANAGED}]`],
+  ],
+  [
+    'the finalizer goes from a pod without the label that could still start',
+    withoutLabel(waiting, 'managed'),
+    withoutLabel(queuedPod({ finalizers: [] }), 'managed'),
+    ['Forbidden metadata.finalizers'],
+  ],
+  ...(['muster.dev/creator', `${K}workload`] as const).map(
+    (key): Bypass => [
+      `what Muster has written of a pod that waits changes: ${key}`,
+      queuedPod({ annotations: { [key]: 'a' } }),
+      queuedPod({ annotations: { [key]: 'b' } }),
+      [`Forbidden metadata.annotations[${key}]`],
+    ],
+  ),
+]
+
+/** What a pod is admitted with. None of these is refused to everybody by the rules for wrong fields. */
+const settled: readonly (readonly ['labels' | 'annotations', string])[] = [
+  ['labels', `${K}queue-name`],
+  ['annotations', `${K}pod-group-fast-admission`],
+  ['annotations', `${K}pod-group-serving`],
+  ['labels', `${K}prebuilt-workload-name`],
+  ['annotations', `${K}prebuilt-workload-name`],
+  ['labels', `${K}podset`],
+  ['labels', `${K}local-queue-name`],
+  ['labels', `${K}cluster-queue-name`],
+  ['annotations', `${K}workload`],
+  ['annotations', 'muster.dev/creator'],
 ]
 
 describe('the guard', () => {
@@ -124,6 +174,26 @@ describe('the guard', () => {
     expect(change(old, next, alice, { exemptUsers: ['alice'] })).toMatchObject({ kind: 'allowed', reason: 'Exempt' })
     const admin = { username: 'bob', groups: ['platform-admins'] }
     expect(change(old, next, admin, { exemptGroups: ['platform-admins'] })).toMatchObject({ kind: 'allowed' })
+  })
+
+  it.each(settled)('keeps what a lifted pod was admitted with, by every way: %s %s', (kind, key) => {
+    // At its end Kueue's rules let go of the pod, and only the guard is left.
+    const phase = 'Succeeded'
+    for (const [was, is] of [
+      ['a', 'b'],
+      ['a', undefined],
+      [undefined, 'b'],
+    ] as const) {
+      const having = (value: string | undefined): Pod =>
+        queuedPod({ gates: [], phase, ...(value && { [kind]: { [key]: value } }) })
+      // The queue of the fixture is there without being asked for.
+      const error = `Forbidden metadata.${kind}[${key}]`
+      for (const sub of [undefined, 'status']) {
+        expect(brief(change(having(was), having(is), alice, {}, sub))).toEqual([error])
+        expect(change(having(was), having(is), muster, {}, sub)).toMatchObject({ kind: 'allowed' })
+        expect(change(having(was), having(was), alice, {}, sub)).toMatchObject({ kind: 'allowed' })
+      }
+    }
   })
 
   it('says who may', () => {
@@ -159,6 +229,7 @@ describe('the guard', () => {
 describe('the guard does not hinder', () => {
   const tracked = queuedPod({ finalizers: ['batch.kubernetes.io/job-tracking', MANAGED] })
   const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+  const noRetries = queuedPod({ gates: [], annotations: { 'retriable-in-group': 'false' } })
   const owned = withMeta(waiting, { ownerReferences: [controller('example.com/v1', 'Widget', 'w')] })
 
   it.each<[string, Pod, Pod, string?]>([
@@ -176,7 +247,20 @@ describe('the guard does not hinder', () => {
     ['the kubelet that reports status', lifted, { ...lifted, status: { phase: 'Running' } }, 'status'],
     ['an ephemeral container', lifted, lifted, 'ephemeralcontainers'],
     ['an eviction', waiting, waiting, 'eviction'],
-    ['the resize of a lifted pod', lifted, lifted, 'resize'],
+    ['the resize of a lifted pod that gives something back', lifted, sized('500m'), 'resize'],
+    ['the resize of a lifted pod that asks for the same in other words', lifted, sized('1000m'), 'resize'],
+    ['the resize of a pod that was never ours', podOf(), sized('64'), 'resize'],
+    ['a group that gives up retrying while it runs', lifted, noRetries, undefined],
+    [
+      'anybody who frees a pod of the finalizer that is left over without the label',
+      withoutLabel(lifted, 'managed'),
+      withoutLabel(queuedPod({ gates: [], finalizers: [] }), 'managed'),
+    ],
+    [
+      'the end of a deleted pod that waits without the label',
+      withoutLabel(queuedPod(deleted), 'managed'),
+      withoutLabel(queuedPod({ ...deleted, finalizers: [] }), 'managed'),
+    ],
     ['a pod with our gate that was never ours', podOf({ gates: [GATE] }), podOf()],
   ])('%s', (_what, old, next, sub) => {
     expect(change(old, next, alice, {}, sub)).toMatchObject({ kind: 'allowed' })
@@ -188,6 +272,23 @@ describe('the guard does not hinder', () => {
 })
 
 describe('subresources', () => {
+  it('let no admitted pod grow, in any resource, by any container', () => {
+    for (const [next, told] of [
+      [sized('1001m'), 'the pod has 1 cpu of its queue and would use 1001m'],
+      [sized('1', { 'nvidia.com/gpu': '1' }), 'the pod has 0 nvidia.com/gpu of its queue and would use 1'],
+      [
+        queuedPod({ gates: [], spec: { resources: { requests: { cpu: '64' } } } }),
+        'the pod has 1 cpu of its queue and would use 64',
+      ],
+    ] as const) {
+      const verdict = change(lifted, next, alice, {}, 'resize')
+      expect(brief(verdict)).toEqual(['Forbidden spec.containers'])
+      expect(errorsOf(verdict)[0]?.detail).toContain(told)
+      expect(change(lifted, next, muster, {}, 'resize')).toMatchObject({ kind: 'allowed' })
+    }
+    expect(change(lifted, sized('a lot'), alice, {}, 'resize')).toMatchObject({ kind: 'denied' })
+  })
+
   it('keep the size of a pod that waits', () => {
     const verdict = change(waiting, waiting, alice, {}, 'resize')
     expect(verdict).toMatchObject({ kind: 'denied', code: 403 })

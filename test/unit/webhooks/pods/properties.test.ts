@@ -155,8 +155,8 @@ describe('for every pod', () => {
     tried.expectAll()
   })
 
-  it('the validator accepts what the mutator made, unless the role was preset', () => {
-    const tried = tallyOf('denied before', 'preset', 'gated', 'not ours')
+  it('the validator accepts what the mutator made, unless the role was preset or the marks are not ours', () => {
+    const tried = tallyOf('denied before', 'preset', 'gated', 'not ours', 'marked by others')
     fc.assert(
       fc.property(pods, worlds, (pod, { world, options }) => {
         const after = mutate(pod, world)
@@ -164,8 +164,10 @@ describe('for every pod', () => {
         // The mutator corrects a hash only on pods that it queues; one that merely wears our marks is left to judge.
         const forged = preset === 'leader' || (Boolean(preset) && !asksForQueue(pod, options))
         if (after === undefined || forged) return tried.count(forged ? 'preset' : 'denied before')
-        expect(reviewPodValidation(requestOf(after), world)).toMatchObject({ kind: 'allowed' })
-        tried.count(asksForQueue(pod, options) ? 'gated' : 'not ours')
+        const marked = pod.metadata.labels?.[MANAGED] || pod.metadata.finalizers?.includes(MANAGED)
+        const kind = marked && !asksForQueue(pod, options) ? 'denied' : 'allowed'
+        expect(reviewPodValidation(requestOf(after), world)).toMatchObject({ kind })
+        tried.count(asksForQueue(pod, options) ? 'gated' : marked ? 'marked by others' : 'not ours')
       }),
       RUNS,
     )

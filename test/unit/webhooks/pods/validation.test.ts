@@ -9,6 +9,7 @@ import {
   GATE,
   K,
   likeKueue,
+  MANAGED,
   ownerObject,
   type PodOptions,
   podOf,
@@ -267,6 +268,32 @@ describe('a pod that is not ours', () => {
     ['while pods are not enabled', { frameworks: ['batch/job'] }],
   ])('is not judged %s', (_what, world) => {
     expect(create({ labels: { 'queue-name': 'BAD' } }, world)).toMatchObject({ kind: 'allowed' })
+  })
+
+  it.each<[string, PodOptions, readonly string[]]>([
+    ['our label', { labels: { managed: 'true' } }, [`Forbidden ${label('managed')}`]],
+    ['our finalizer', { finalizers: [MANAGED] }, ['Forbidden metadata.finalizers']],
+    [
+      'all our marks',
+      { labels: { managed: 'true' }, finalizers: [MANAGED], gates: [GATE] },
+      [`Forbidden ${label('managed')}`, 'Forbidden metadata.finalizers'],
+    ],
+    [
+      'our label by the template of an owner that nothing queues',
+      { labels: { managed: 'true' }, owners: [owner] },
+      [`Forbidden ${label('managed')}`],
+    ],
+  ])('does not come with %s', (_what, marked, expected) => {
+    const verdict = create(marked)
+    expect(verdict).toMatchObject({ kind: 'denied', code: 403 })
+    expect(brief(verdict)).toEqual(expected)
+  })
+
+  it('does not come with our label where the selector leaves it out', () => {
+    const world = { podSelector: { matchLabels: { team: 'a' } } }
+    expect(brief(create({ labels: { 'queue-name': 'q', managed: 'true' } }, world))).toEqual([
+      `Forbidden ${label('managed')}`,
+    ])
   })
 
   it('may wait behind a gate of the same name without our label', () => {
