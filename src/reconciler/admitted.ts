@@ -44,7 +44,7 @@ export function admitted(
         note: `still held by ${is.foreignGates(pod).join(', ')}`,
       })),
       ...tell(excess, 'ExcessPod', tooMany(unit)),
-      ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
+      ...misfits(unknownRole),
       ...tell(vacant > 0 ? unit.pods.filter(is.isFailed) : [], 'WaitingForReplacement', replacementNote(vacant)),
     ],
   }
@@ -70,8 +70,10 @@ function outfit(seats: readonly Seat[], workload: QueuedWorkload, admittedAt: st
 export const FAILED_TO_START = 'FailedToStart'
 
 export const tooMany = (unit: Unit): string => `group ${unit.name} has all its pods already; this one is deleted`
-export const WRONG_SHAPE =
-  'its shape is none of those of its group; delete it, or give it the shape of the pod it replaces'
+const WRONG_SHAPE = 'its shape is none of those of its group; delete it, or give it the shape of the pod it replaces'
+
+export const misfits = (pods: readonly Pod[]): readonly Standing[] =>
+  pods.map(pod => ({ pod, reason: 'InvalidGroup', note: pod.excess ?? WRONG_SHAPE }))
 
 /** How many pods of each podSet have done their work. */
 function succeededIn(unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> {

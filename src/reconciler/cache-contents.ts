@@ -1,33 +1,124 @@
-import type { Pod } from '../kube/vocabulary/objects.ts'
+import { hash } from 'node:crypto'
+import { ADMISSION_GATE, GROUP_SETS, MANAGED, ROLE_HASH } from '../kube/vocabulary/names.ts'
+import type { Pod, Requests } from '../kube/vocabulary/objects.ts'
+import { askedOf, keptOf } from '../workload/asked.ts'
+import { groupRoleOf, MEMBER_MARKS } from '../workload/group.ts'
+import { parseGroupSets } from '../workload/group-sets.ts'
+import { foreignGates, hasOurFinalizer, isGated, type Mark, POD_MARKS, roleHashOf } from '../workload/pod-facts.ts'
 import { requestsOf } from '../workload/requests.ts'
+import { roleHash } from '../workload/role-hash.ts'
 
-/** What `kubectl apply` leaves on an object: as large as the object, and read by nobody here. */
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+/** The marks of a pod that decisions read. A mark that is not here is on no pod in the cache. */
+const MARKS: readonly Mark[] = [...POD_MARKS, ...MEMBER_MARKS]
 
 /**
- * What the cache keeps of a pod. The spec is needed once, for the template of its Workload, and as text it takes a
- * fifth of the memory that it takes as objects; what every decision looks at stays as it is.
+ * How many characters of what it asks for are kept of a pod. A pod with twenty containers stays below; whoever writes
+ * more is told so, because what nobody keeps nobody can count.
+ */
+const MAX_ASKS = 4096
+const MAX_RESOURCES = 32
+/** No mark with a meaning is longer: names of objects have at most 253 characters. */
+const MAX_MARK = 253
+const MAX_MESSAGE = 1024
+/** The longest that means anything is Succeeded. */
+const MAX_PHASE = 32
+/** That there is an announcement, and that nobody can read it. */
+const UNREADABLE = ''
+/** Foreign gates are named in an Event, for which a few are enough. */
+const MAX_FOREIGN_GATES = 8
+
+/**
+ * What the cache keeps of a pod: the marks that decisions read and what the pod asks for, never the spec. A tenant
+ * decides what is in a pod and how many there are, so what is kept of one is bounded whatever it holds, to about 6 KB.
  */
 export function podForCache(pod: Pod): Pod {
-  const { schedulingGates, nodeName, nodeSelector, tolerations, priority } = pod.spec
-  const { phase, message } = pod.status ?? {}
+  const { nodeName, priority } = pod.spec
+  const sets = announcedBy(pod)
+  const asks = JSON.stringify(keptOf(pod.spec))
+  const kept = asks.length + (sets?.length ?? 0)
+  const requests: Requests = kept > MAX_ASKS ? { problem: UNREADABLE } : requestsOf(pod)
+  const excess = excessOf(pod, kept, requests)
   return {
-    metadata: withoutLastApplied(pod.metadata),
+    metadata: { ...identityOf(pod), ...marksOf(pod, excess === undefined ? sets : sets && UNREADABLE) },
     spec: {
-      ...(schedulingGates && { schedulingGates }),
+      ...(pod.spec.schedulingGates && { schedulingGates: gatesOf(pod) }),
       ...(nodeName !== undefined && { nodeName }),
-      ...(nodeSelector && { nodeSelector }),
-      ...(tolerations && { tolerations }),
       ...(priority != null && { priority }),
     },
-    specText: JSON.stringify(pod.spec),
-    requests: requestsOf(pod),
-    status: { ...(phase !== undefined && { phase }), ...(message !== undefined && { message }) },
+    ...(excess === undefined ? { asks, requests } : { excess, requests: { problem: excess } }),
+    status: statusOf(pod),
   }
 }
 
-function withoutLastApplied(metadata: Pod['metadata']): Pod['metadata'] {
-  if (metadata.annotations?.[LAST_APPLIED] === undefined) return metadata
-  const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations
-  return { ...metadata, annotations }
+function excessOf({ metadata: { name } }: Pod, kept: number, requests: Requests): string | undefined {
+  if (kept > MAX_ASKS) {
+    return (
+      `what pod ${name} asks for (requests of its containers, node selector, tolerations, announced sets) takes ` +
+      `${kept} characters to write down, and at most ${MAX_ASKS} are kept: create it with fewer of them`
+    )
+  }
+  if ('problem' in requests || requests.amounts.size <= MAX_RESOURCES) return undefined
+  return `pod ${name} asks for ${requests.amounts.size} resources, and at most ${MAX_RESOURCES} are counted: create it with fewer`
 }
+
+function identityOf(pod: Pod): Pod['metadata'] {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, finalizers } = pod.metadata
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
+  return {
+    ...{ name, namespace, uid, resourceVersion, creationTimestamp },
+    ...(deletionTimestamp != null && { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds != null && { deletionGracePeriodSeconds }),
+    ...(finalizers && { finalizers: finalizersOf(pod) }),
+  }
+}
+
+/** Whether ours is there, and whether another holds the pod when ours is gone. */
+function finalizersOf(pod: Pod): readonly string[] {
+  const other = pod.metadata.finalizers?.find(finalizer => finalizer !== MANAGED)
+  return [...(hasOurFinalizer(pod) ? [MANAGED] : []), ...(other === undefined ? [] : [other])]
+}
+
+function marksOf(pod: Pod, sets: string | undefined): Pick<Pod['metadata'], 'labels' | 'annotations'> {
+  const marks = { labels: {} as Record<string, string>, annotations: {} as Record<string, string> }
+  for (const mark of MARKS) {
+    const value = mark.of(pod)
+    if (typeof value === 'string') marks[mark.in][mark.key] = short(value)
+  }
+  // The webhook stamps it. Where it was away, the shape is here only now.
+  if (roleHashOf(pod) === undefined) marks.annotations[ROLE_HASH] = roleHash(pod.spec)
+  if (sets !== undefined) marks.annotations[GROUP_SETS] = sets
+  return marks
+}
+
+/** What is longer than any mark can be keeps being the same as its equals and different from all others. */
+const short = (mark: string): string => (mark.length > MAX_MARK ? `sha256:${hash('sha256', mark)}` : mark)
+
+/** What it announces, reduced to what admission reads of it. What cannot be read stays unreadable, and that is all. */
+function announcedBy(pod: Pod): string | undefined {
+  const text = pod.metadata.annotations?.[GROUP_SETS]
+  if (text === undefined) return undefined
+  const { sets, errors } = parseGroupSets(text, groupRoleOf(pod))
+  if (errors.length > 0) return UNREADABLE
+  return JSON.stringify(
+    sets.map(({ template, ...set }) => ({
+      ...set,
+      ...(template && { template: { spec: askedOf(template.spec ?? {}) } }),
+    })),
+  )
+}
+
+function gatesOf(pod: Pod): Pod['spec']['schedulingGates'] {
+  const foreign = foreignGates(pod).slice(0, MAX_FOREIGN_GATES)
+  return [...(isGated(pod) ? [ADMISSION_GATE] : []), ...foreign].map(name => ({ name }))
+}
+
+function statusOf({ status }: Pod): Pod['status'] {
+  const { phase, message } = status ?? {}
+  return {
+    ...(phase !== undefined && { phase: copied(phase.slice(0, MAX_PHASE)) }),
+    ...(message !== undefined && { message: copied(message.slice(0, MAX_MESSAGE)) }),
+  }
+}
+
+/** V8 keeps the whole of a text for as long as a part that was cut out of it lives. */
+const copied = (text: string): string => Buffer.from(text).toString()

@@ -1,10 +1,10 @@
 import type { OwnerReference, Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
-import { composeGroup, composeSingle, newestVersion, ownerReference, type WorkloadPlan } from '../workload/compose.ts'
+import { type Composition, composeGroup, composeSingle, newestVersion, ownerReference } from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import * as is from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
-import { admitted, FAILED_TO_START, tooMany, WRONG_SHAPE } from './admitted.ts'
+import { admitted, FAILED_TO_START, misfits, tooMany } from './admitted.ts'
 import { type Decision, tell } from './decision.ts'
 import type { AdmissionState, Engine } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
@@ -57,20 +57,27 @@ function withoutWorkload(unit: Unit, engine: Engine): Decision {
   if (unit.kind === 'single') {
     const [pod] = unit.pods
     if (pod === undefined || is.isDeleting(pod)) return { actions: [], standings: [] }
-    const plan = composeSingle(singlePodWorkloadName(is.nameOf(pod), is.uidOf(pod)), pod)
-    return { actions: [create(plan, engine)], standings: [] }
+    return create(composeSingle(singlePodWorkloadName(is.nameOf(pod), is.uidOf(pod)), pod), unit.pods, engine)
   }
   const members = unit.pods.filter(is.takesPlace)
-  const composition = composeGroup(unit.name, members)
-  if ('plan' in composition) return { actions: [...releases, create(composition.plan, engine)], standings: [] }
-  return { actions: releases, standings: tell(members.filter(is.isGated), composition.reason, composition.note) }
+  const { actions, standings } = create(composeGroup(unit.name, members), members, engine)
+  return { actions: [...releases, ...actions], standings }
 }
 
-const create = (plan: WorkloadPlan, engine: Engine): Action => ({
-  kind: 'EnsureObject',
-  resource: engine.workloads,
-  wanted: engine.compose(plan),
-})
+/** Above this the API server may refuse the object, and every later change of it: etcd takes a request of 1.5 MB. */
+const MAX_WORKLOAD_BYTES = 1_000_000
+
+function create(composition: Composition, members: readonly Pod[], engine: Engine): Decision {
+  const gated = members.filter(is.isGated)
+  if (!('plan' in composition)) return { actions: [], standings: tell(gated, composition.reason, composition.note) }
+  const wanted = engine.compose(composition.plan)
+  const size = Buffer.byteLength(JSON.stringify(wanted))
+  if (size > MAX_WORKLOAD_BYTES) {
+    const note = `its Workload would have ${size} bytes, at most ${MAX_WORKLOAD_BYTES} are possible: make the group smaller`
+    return { actions: [], standings: tell(gated, 'InvalidGroup', note) }
+  }
+  return { actions: [{ kind: 'EnsureObject', resource: engine.workloads, wanted }], standings: [] }
+}
 
 /** An administrator deleted the Workload: what runs on its admission stops, and only then is its usage given back. */
 function workloadDeleted(unit: Unit, workload: QueuedWorkload, engine: Engine): Decision {
@@ -116,7 +123,7 @@ function waiting(unit: Unit, workload: QueuedWorkload, { told }: In<'waiting'>, 
       ...(told === undefined ? [] : tell(gated, told.reason, told.message, told.since)),
       ...tell(elsewhere, 'InvalidGroup', wrongQueue(queueName)),
       ...tell(excess, 'ExcessPod', tooMany(unit)),
-      ...tell(unknownRole, 'InvalidGroup', WRONG_SHAPE),
+      ...misfits(unknownRole),
     ],
   }
 }

@@ -16,7 +16,7 @@ export interface Seating {
   readonly lift: readonly Seat[]
   /** Gated pods for which their role has no place left, newest last. */
   readonly excess: readonly Pod[]
-  /** Gated pods whose shape is none of the admitted ones. */
+  /** Gated pods whose shape is none of the admitted ones, or is too much to be compared with them. */
   readonly unknownRole: readonly Pod[]
   /** Places that no pod takes: a member failed or was deleted and nobody has come in its stead. */
   readonly vacant: number
@@ -34,14 +34,14 @@ export function seat(unit: Unit, workload: QueuedWorkload): Seating {
   for (const podSet of workload.spec.podSets) {
     const members = unit.pods.filter(pod => plays(unit, pod, podSet))
     const taken = members.filter(pod => !isGated(pod) && takesPlace(pod)).length
-    const waiting = members.filter(pod => isWaiting(pod) && !isTerminal(pod))
+    const waiting = members.filter(pod => isWaiting(pod) && !isTerminal(pod) && pod.excess === undefined)
     const free = Math.max(0, podSet.count - taken)
     lift.push(...waiting.slice(0, free).map(pod => ({ pod, podSet })))
     excess.push(...waiting.slice(free))
     vacant += Math.max(0, free - waiting.length)
     for (const member of members) seated.add(member)
   }
-  const unknownRole = unit.pods.filter(pod => !seated.has(pod) && isWaiting(pod))
+  const unknownRole = unit.pods.filter(pod => isWaiting(pod) && (!seated.has(pod) || pod.excess !== undefined))
   return { lift, excess, unknownRole, vacant: expectsReplacements(unit) ? vacant : 0 }
 }
 

@@ -1,5 +1,6 @@
-import { type OwnerReference, type Pod, wholeSpecOf } from '../kube/vocabulary/objects.ts'
+import type { OwnerReference, Pod, PodSpec } from '../kube/vocabulary/objects.ts'
 import { compareVersions } from '../kube/vocabulary/versions.ts'
+import { askedBy, askedOf } from './asked.ts'
 import { type PlannedRole, planGroup, roleNameOf } from './group-plan.ts'
 import { queueOf } from './pod-facts.ts'
 import type { PodSet } from './queued-workload.ts'
@@ -20,7 +21,7 @@ export interface WorkloadPlan {
   readonly completeAt: string
 }
 
-/** Either the Workload of a complete group, or why there can't be one yet. */
+/** Either the Workload of a complete unit, or why there can't be one yet. */
 export type Composition =
   | { readonly plan: WorkloadPlan }
   | { readonly reason: 'WaitingForPods' | 'InvalidGroup'; readonly note: string }
@@ -28,8 +29,9 @@ export type Composition =
 const waiting = (note: string): Composition => ({ reason: 'WaitingForPods', note })
 const invalid = (note: string): Composition => ({ reason: 'InvalidGroup', note })
 
-export function composeSingle(name: string, pod: Pod): WorkloadPlan {
-  return planOf(name, [pod], [{ name: 'main', count: 1, template: { spec: wholeSpecOf(pod) } }], 'single')
+export function composeSingle(name: string, pod: Pod): Composition {
+  if (pod.excess !== undefined) return invalid(pod.excess)
+  return { plan: planOf(name, [pod], [{ name: 'main', count: 1, template: { spec: askedBy(pod) } }], 'single') }
 }
 
 /**
@@ -38,6 +40,8 @@ export function composeSingle(name: string, pod: Pod): WorkloadPlan {
  */
 export function composeGroup(name: string, members: readonly Pod[]): Composition {
   const [first] = members
+  const beyond = members.find(pod => pod.excess !== undefined)
+  if (beyond?.excess !== undefined) return invalid(beyond.excess)
   const plan = planGroup(name, members)
   if (plan.kind === 'waiting') return waiting(plan.note)
   if (plan.kind === 'invalid' || first === undefined) return invalid(plan.kind === 'invalid' ? plan.note : '')
@@ -45,7 +49,7 @@ export function composeGroup(name: string, members: readonly Pod[]): Composition
 
   const { total, fastAdmission } = plan
   if (fastAdmission) {
-    const only: PodSet = { name: roleNameOf(first), count: total, template: { spec: wholeSpecOf(first) } }
+    const only: PodSet = { name: roleNameOf(first), count: total, template: { spec: askedBy(first) } }
     return { plan: planOf(name, members, [only], 'group') }
   }
   if (members.length < total) return waiting(`${members.length} of the ${total} pods of group ${name} exist`)
@@ -67,10 +71,15 @@ function composeRoles(name: string, members: readonly Pod[], roles: readonly Pla
     if (template === undefined && players.length < count) {
       return waiting(`${players.length} of the ${count} pods of role ${role} of group ${name} exist`)
     }
-    podSets.push({ name: role, count, template: { spec: template ?? (first ? wholeSpecOf(first) : {}) } })
+    podSets.push({ name: role, count, template: { spec: announcedOr(template, first) } })
     seated.push(...players)
   }
   return { plan: planOf(name, seated, podSets, 'group') }
+}
+
+function announcedOr(template: PodSpec | undefined, first: Pod | undefined): PodSpec {
+  if (template !== undefined) return askedOf(template)
+  return first === undefined ? {} : askedBy(first)
 }
 
 function podSetsByShape(members: readonly Pod[]): readonly PodSet[] {
@@ -83,7 +92,7 @@ function podSetsByShape(members: readonly Pod[]): readonly PodSet[] {
   }
   return [...roles]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { count, first }]) => ({ name, count, template: { spec: wholeSpecOf(first) } }))
+    .map(([name, { count, first }]) => ({ name, count, template: { spec: askedBy(first) } }))
 }
 
 function planOf(

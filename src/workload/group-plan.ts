@@ -1,5 +1,6 @@
-import { type Pod, type PodSpec, wholeSpecOf } from '../kube/vocabulary/objects.ts'
+import type { Pod, PodSpec } from '../kube/vocabulary/objects.ts'
 import { type GroupDeclaration, groupOf, groupRoleOf } from './group.ts'
+import { type GroupSet, MAX_ROLES, type ParsedSets, parseGroupSets, type ReadSets } from './group-sets.ts'
 import { queueOf, roleHashOf } from './pod-facts.ts'
 import { roleHash } from './role-hash.ts'
 
@@ -20,7 +21,7 @@ export type GroupPlan =
 
 /** The podSet a member belongs to: the role it names (KEP-976), or the hash of its shape as the webhook stamped it. */
 export function roleNameOf(pod: Pod): string {
-  return groupRoleOf(pod) ?? (roleHashOf(pod) ?? roleHash(wholeSpecOf(pod))).toLowerCase()
+  return groupRoleOf(pod) ?? (roleHashOf(pod) ?? roleHash(pod.spec)).toLowerCase()
 }
 
 interface Member {
@@ -31,8 +32,10 @@ interface Member {
 /** Reads one plan out of what every member declares. Members that contradict each other make none. */
 export function planGroup(name: string, pods: readonly Pod[]): GroupPlan {
   const members: Member[] = []
+  const announced = new Announcements()
   for (const pod of pods) {
-    const says = groupOf(pod)
+    const says = groupOf(pod, announced.read)
+    if (announced.distinct > MAX_ROLES) return invalid(`the pods of group ${name} announce many different sets`)
     if (says === undefined) return invalid(`what pod ${pod.metadata.name} says about group ${name} cannot be read`)
     members.push({ pod, says })
   }
@@ -43,7 +46,7 @@ export function planGroup(name: string, pods: readonly Pod[]): GroupPlan {
     difference(members, 'the way they declare the group', ({ says }) => (isNamed(says) ? 'by roles' : 'by count')) ??
     difference(members, 'the size of the group', ({ says }) => says.totalCount) ??
     difference(members, 'the number of roles', ({ says }) => says.roles) ??
-    difference(members, 'the sets of the group', ({ says }) => says.sets && JSON.stringify(says.sets))
+    difference(members, 'the sets of the group', ({ says }) => announced.written(says.sets))
   if (contradiction !== undefined) return invalid(`${contradiction}; all pods of group ${name} must say the same`)
 
   if (isNamed(first.says)) return planRoles(name, members)
@@ -54,6 +57,31 @@ export function planGroup(name: string, pods: readonly Pod[]): GroupPlan {
 
 const invalid = (note: string): GroupPlan => ({ kind: 'invalid', note })
 const isNamed = (says: GroupDeclaration): boolean => says.role !== undefined
+
+/** Any member may announce, and most announce the same: each text is read once. */
+class Announcements {
+  readonly #read = new Map<string, ParsedSets>()
+  readonly #written = new Map<readonly GroupSet[], string>()
+
+  get distinct(): number {
+    return this.#read.size
+  }
+
+  readonly read: ReadSets = (text, role) => {
+    const key = `${role}/${text}`
+    const known = this.#read.get(key)
+    if (known !== undefined) return known
+    const parsed = parseGroupSets(text, role)
+    this.#read.set(key, parsed)
+    this.#written.set(parsed.sets, JSON.stringify(parsed.sets))
+    return parsed
+  }
+
+  /** For comparison: members in different roles read the same text each for itself. */
+  written(sets: readonly GroupSet[] | undefined): string | undefined {
+    return sets && this.#written.get(sets)
+  }
+}
 
 /** A member that says nothing about a matter agrees with everybody: workers need not repeat what their driver said. */
 function difference(members: readonly Member[], what: string, value: (member: Member) => unknown): string | undefined {
@@ -94,11 +122,17 @@ function planRoles(name: string, members: readonly Member[]): GroupPlan {
   if (expected === undefined) return { kind: 'waiting', note: `no pod of group ${name} says yet how many roles it has` }
   if (roles.size > expected) {
     return invalid(
-      `group ${name} declares ${expected} roles, and its pods name ${roles.size}: ${[...roles.keys()].join(', ')}`,
+      `group ${name} declares ${expected} roles, and its pods name ${roles.size}: ${shown([...roles.keys()])}`,
     )
   }
   if (roles.size < expected) {
     return { kind: 'waiting', note: `${roles.size} of the ${expected} roles of group ${name} have pods` }
   }
   return { kind: 'roles', roles: [...roles].map(([role, { count }]) => ({ name: role, count })) }
+}
+
+/** A message is for people: a few names are enough, and a tenant may make up any number of them. */
+function shown(roles: readonly string[]): string {
+  const more = roles.length - MAX_ROLES
+  return `${roles.slice(0, MAX_ROLES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

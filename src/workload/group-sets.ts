@@ -21,6 +21,11 @@ export interface ParsedSets {
 /** KEP-976: "This value can be up to 8." */
 export const MAX_ROLES = 8
 
+/** Parsing more would keep reviews waiting; and admission reads nothing of a template but what it requests. */
+export const MAX_SETS_LENGTH = 32 * 1024
+
+export type ReadSets = (text: string, ownRole: string | undefined) => ParsedSets
+
 const PATH = annotationPath(GROUP_SETS)
 const EXAMPLE =
   'for example [{"name": "driver", "count": 1}, {"name": "worker", "count": 10, "template": {"spec": ...}}]'
@@ -30,6 +35,12 @@ const EXAMPLE =
  * the pod that carries it: only its template may be missing, because Muster takes it from the pod.
  */
 export function parseGroupSets(text: string, ownRole: string | undefined): ParsedSets {
+  if (text.length > MAX_SETS_LENGTH) {
+    const detail =
+      `may have at most ${MAX_SETS_LENGTH} characters, this has ${text.length}: ` +
+      'leave out of the templates what is not about resources, since admission reads nothing else of them'
+    return failed({ field: PATH, type: 'TooLong', detail })
+  }
   const parsed = readYamlOrJson(text)
   if ('problem' in parsed) return failed(invalid(PATH, text, parsed.problem))
   const { value } = parsed

@@ -14,7 +14,7 @@ import {
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, labelPath, required } from '../validation/field-error.ts'
 import { atoiProblem, MAX_INT32, parseInt32 } from '../validation/numbers.ts'
-import { type GroupSet, MAX_ROLES, parseGroupSets } from './group-sets.ts'
+import { type GroupSet, MAX_ROLES, parseGroupSets, type ReadSets } from './group-sets.ts'
 import { setOf, sumErrors, sumOf } from './group-sums.ts'
 import { annotationMark, labelMark, type Mark } from './pod-facts.ts'
 
@@ -80,6 +80,12 @@ export const GROUP_MARKS: readonly Mark[] = [
   annotationMark(GROUP_SERVING),
 ]
 
+/** What decisions about a group read of its members, but for what a driver announces. */
+export const MEMBER_MARKS: readonly Mark[] = [
+  ...GROUP_MARKS.filter(({ key }) => key !== GROUP_SETS),
+  annotationMark(RETRIABLE_IN_GROUP),
+]
+
 /** A group with such a member has no end: its pods come and go. */
 export const serves = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_SERVING] === 'true'
 
@@ -93,11 +99,12 @@ export function isAdmittedAhead(pod: Pod): boolean {
   return isFast(pod) || pod.metadata.annotations?.[GROUP_SETS] !== undefined
 }
 
-export function groupOf(pod: Pod): GroupDeclaration | undefined {
-  return parseGroup(pod).declaration
+/** `readSets`: for those who ask many pods, most of which announce the same. */
+export function groupOf(pod: Pod, readSets?: ReadSets): GroupDeclaration | undefined {
+  return parseGroup(pod, readSets).declaration
 }
 
-export function parseGroup(pod: Pod): ParsedGroup {
+export function parseGroup(pod: Pod, readSets: ReadSets = parseGroupSets): ParsedGroup {
   const annotations: Annotations = pod.metadata.annotations ?? {}
   const name = groupNameOf(pod)
   const role = groupRoleOf(pod)
@@ -114,7 +121,7 @@ export function parseGroup(pod: Pod): ParsedGroup {
   }
   return kepKey === undefined
     ? parseShipped(pod, name, total, errors)
-    : parseKep(pod, name, role, kepKey.key, annotations, errors)
+    : parseKep(pod, name, role, kepKey.key, annotations, errors, readSets)
 }
 
 interface KepKey {
@@ -170,6 +177,7 @@ function parseKep(
   key: string,
   annotations: Annotations,
   errors: FieldError[],
+  readSets: ReadSets,
 ): ParsedGroup {
   if (name === undefined) {
     const detail = `both '${key}' and the '${GROUP_NAME}' label should be set: a pod with a role or a count belongs to a group`
@@ -179,7 +187,7 @@ function parseKep(
   const roles = countOf(annotations, GROUP_ROLES, MAX_ROLES, errors)
   const roleCount = countOf(annotations, GROUP_ROLE_COUNT, MAX_INT32, errors)
   const text = annotations[GROUP_SETS]
-  const parsedSets = text === undefined ? undefined : parseGroupSets(text, role)
+  const parsedSets = text === undefined ? undefined : readSets(text, role)
   errors.push(...roleErrors(role, annotations), ...(parsedSets?.errors ?? []))
   const sets = parsedSets?.sets
   if (errors.length === 0) errors.push(...sumErrors({ count, roles, role, roleCount, sets }))

@@ -31,12 +31,24 @@ export const nameOf = (pod: Pod): string => pod.metadata.name ?? ''
 
 /** A label or annotation for rules that go through several of them: where it is, and what a pod has there. */
 export interface Mark {
+  readonly in: 'labels' | 'annotations'
+  readonly key: string
   readonly path: string
   readonly of: (pod: Pod) => string | undefined
 }
 
-export const labelMark = (key: string): Mark => ({ path: labelPath(key), of: pod => labelOf(pod, key) })
-export const annotationMark = (key: string): Mark => ({ path: annotationPath(key), of: pod => annotationOf(pod, key) })
+export const labelMark = (key: string): Mark => ({
+  in: 'labels',
+  key,
+  path: labelPath(key),
+  of: pod => labelOf(pod, key),
+})
+export const annotationMark = (key: string): Mark => ({
+  in: 'annotations',
+  key,
+  path: annotationPath(key),
+  of: pod => annotationOf(pod, key),
+})
 
 /** An empty queue name is no queue name. Owners of pods have the same label. */
 export const queueIn = (labels: StringMap | null | undefined): string => labels?.[QUEUE_NAME] ?? ''
@@ -87,6 +99,15 @@ export const LIFT_MARKS: readonly Mark[] = [
   labelMark(LOCAL_QUEUE_LABEL),
   labelMark(CLUSTER_QUEUE_LABEL),
   annotationMark(WORKLOAD_ANNOTATION),
+]
+
+/** What decisions about a pod read of it, besides the marks of its group. */
+export const POD_MARKS: readonly Mark[] = [
+  labelMark(QUEUE_NAME),
+  labelMark(MANAGED),
+  annotationMark(ROLE_HASH),
+  annotationMark(CREATOR),
+  ...LIFT_MARKS,
 ]
 
 export function isGated(pod: Pod): boolean {

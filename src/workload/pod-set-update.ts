@@ -1,6 +1,7 @@
 import { isDnsLabel } from '../kube/vocabulary/formats.ts'
 import { CLUSTER_QUEUE_LABEL, LOCAL_QUEUE_LABEL, PODSET_LABEL, WORKLOAD_ANNOTATION } from '../kube/vocabulary/names.ts'
 import type { Pod, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
+import { specOf } from './asked.ts'
 import type { PodSet, PodSetUpdate, QueuedWorkload } from './queued-workload.ts'
 
 /** What a pod lacks of an update, in the words of a patch. */
@@ -50,8 +51,10 @@ function assignmentOf(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate | 
 /** Why the pod cannot have the update: it says something else already. Nobody's word is overwritten. */
 export function conflictWith(pod: Pod, update: PodSetUpdate): string | undefined {
   for (const map of MAPS) {
+    const wanted = update[map]
+    if (wanted === undefined) continue
     const own = mapOf(pod, map)
-    for (const [key, value] of Object.entries(update[map] ?? {})) {
+    for (const [key, value] of Object.entries(wanted)) {
       const has = Object.hasOwn(own, key) ? own[key] : undefined
       if (has === undefined || has === value) continue
       return `conflict for ${map}: pod ${pod.metadata.name} says ${key}=${has}, and its admission ${key}=${value}`
@@ -64,21 +67,25 @@ export function conflictWith(pod: Pod, update: PodSetUpdate): string | undefined
 export function additionsTo(pod: Pod, update: PodSetUpdate): PodAdditions {
   const additions: { -readonly [key in keyof PodAdditions]: PodAdditions[key] } = {}
   for (const map of MAPS) {
+    const wanted = update[map]
+    if (wanted === undefined) continue
     const own = mapOf(pod, map)
-    const missing = Object.entries(update[map] ?? {}).filter(([key]) => !Object.hasOwn(own, key))
+    const missing = Object.entries(wanted).filter(([key]) => !Object.hasOwn(own, key))
     if (missing.length > 0) additions[map] = Object.fromEntries(missing)
   }
-  const tolerations = pod.spec.tolerations ?? []
-  const more = (update.tolerations ?? []).filter(wanted => !tolerations.some(known => tolerateTheSame(known, wanted)))
-  if (more.length > 0) additions.tolerations = [...tolerations, ...more]
+  if (update.tolerations !== undefined) {
+    const known = specOf(pod).tolerations ?? []
+    const more = update.tolerations.filter(wanted => !known.some(toleration => tolerateTheSame(toleration, wanted)))
+    if (more.length > 0) additions.tolerations = [...known, ...more]
+  }
   const { resourceVersion } = pod.metadata
   const bound = additions.tolerations !== undefined || additions.nodeSelector !== undefined
   if (bound && resourceVersion !== undefined) additions.resourceVersion = resourceVersion
   return additions
 }
 
-function mapOf({ metadata, spec }: Pod, map: (typeof MAPS)[number]): StringMap {
-  return (map === 'nodeSelector' ? spec.nodeSelector : metadata[map]) ?? {}
+function mapOf(pod: Pod, map: (typeof MAPS)[number]): StringMap {
+  return (map === 'nodeSelector' ? specOf(pod).nodeSelector : pod.metadata[map]) ?? {}
 }
 
 /** How long it is tolerated does not matter: the API server lets that change later. */

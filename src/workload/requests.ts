@@ -1,19 +1,12 @@
-import {
-  type Amounts,
-  type Container,
-  type Pod,
-  type PodSpec,
-  type Requests,
-  type StringMap,
-  wholeSpecOf,
-} from '../kube/vocabulary/objects.ts'
+import type { Amounts, Container, Pod, PodSpec, Requests, StringMap } from '../kube/vocabulary/objects.ts'
 import { formatQuantity, parseQuantity } from '../kube/vocabulary/quantities.ts'
+import { specOf } from './asked.ts'
 
 export const ONE = 1_000_000_000n
 
 /** What the pod asks for. */
 export function requestsOf(pod: Pod): Requests {
-  return pod.requests ?? requestsIn(wholeSpecOf(pod))
+  return pod.requests ?? requestsIn(specOf(pod))
 }
 
 /** The API server does not look into the templates of Workloads and annotations: they can hold anything. */

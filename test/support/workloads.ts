@@ -10,9 +10,8 @@ export function workloadOf(pods: readonly Pod[], conditions: readonly Condition[
   if (pod === undefined) throw new Error('a Workload needs a pod')
   const group = pod.metadata.labels?.['kueue.x-k8s.io/pod-group-name']
   const { name = '', uid = '' } = pod.metadata
-  if (group === undefined)
-    return stored(composeWorkload(composeSingle(singlePodWorkloadName(name, uid), pod)), conditions)
-  const composition = composeGroup(group, pods)
+  const composition =
+    group === undefined ? composeSingle(singlePodWorkloadName(name, uid), pod) : composeGroup(group, pods)
   if (!('plan' in composition)) throw new Error(composition.note)
   return stored(composeWorkload(composition.plan), conditions)
 }

@@ -28,6 +28,7 @@ const UPDATE = 'webhooks/pods/update.ts'
 const VALIDATION = 'webhooks/pods/validation.ts'
 const COVERAGE = 'cluster/coverage.ts'
 const PERFORM = 'reconciler/perform.ts'
+const CACHE = 'reconciler/cache-contents.ts'
 
 /** Muster's own objects and users, whose names nobody reads from labels. */
 type ObjectName = 'SYSTEM_NAMESPACE' | 'SERVICE_NAME' | 'WEBHOOK_CONFIGURATION' | 'OFFLINE_IDENTITY' | 'BREAK_GLASS'
@@ -40,11 +41,11 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   },
   MANAGED: {
     read: POD,
-    written: [MUTATION, PERFORM],
+    written: [MUTATION, PERFORM, CACHE],
     named: [CLAIMS, GUARD, VALIDATION, COVERAGE, 'reconciler/loop.ts'],
   },
-  ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM], named: [CLAIMS, GUARD] },
-  ROLE_HASH: { read: POD, written: [MUTATION], named: [CLAIMS, UPDATE] },
+  ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE], named: [CLAIMS, GUARD] },
+  ROLE_HASH: { read: POD, written: [MUTATION, CACHE], named: [CLAIMS, UPDATE] },
 
   GROUP_NAME: { read: GROUP },
   GROUP_TOTAL_COUNT: { read: GROUP },
@@ -55,7 +56,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   GROUP_ROLES: { read: GROUP, named: [SUMS] },
   GROUP_ROLE: { read: GROUP, named: [SUMS, UPDATE] },
   GROUP_ROLE_COUNT: { read: GROUP, named: [SUMS] },
-  GROUP_SETS: { read: GROUP, named: [SUMS, SETS] },
+  GROUP_SETS: { read: GROUP, written: [CACHE], named: [SUMS, SETS] },
 
   PRIORITY_CLASS: { read: POD, named: [UPDATE] },
   MAX_EXEC_TIME: { read: POD, named: [UPDATE, VALIDATION] },

@@ -1,5 +1,6 @@
 import type { Resource } from '../../kube/vocabulary/api.ts'
-import type { Container, PodSpec } from '../../kube/vocabulary/objects.ts'
+import type { StringMap } from '../../kube/vocabulary/objects.ts'
+import { askedOf } from '../../workload/asked.ts'
 import type { WorkloadPlan } from '../../workload/compose.ts'
 import type { QueuedWorkload } from '../../workload/queued-workload.ts'
 
@@ -37,26 +38,23 @@ export function isForGroup({ metadata }: QueuedWorkload): boolean {
   return metadata.annotations?.[IS_GROUP_WORKLOAD] === 'true'
 }
 
-/** Of the templates only what their pods ask for. */
+/** Of the templates only what their pods ask for, and of the marks only ours: others may hang on as much as they like. */
 export function workloadForCache(workload: QueuedWorkload): QueuedWorkload {
-  const podSets = workload.spec.podSets.map(podSet => ({ ...podSet, template: { spec: asked(podSet.template?.spec) } }))
-  return { ...workload, spec: { ...workload.spec, podSets } }
-}
-
-function asked({ containers, initContainers, overhead, resources }: PodSpec = {}): PodSpec {
+  const podSets = workload.spec.podSets.map(podSet => ({
+    ...podSet,
+    template: { spec: askedOf(podSet.template?.spec ?? {}) },
+  }))
+  const { labels: _, annotations, ...metadata } = workload.metadata
   return {
-    ...(containers && { containers: containers.map(askedByContainer) }),
-    ...(initContainers && { initContainers: initContainers.map(askedByContainer) }),
-    ...(overhead && { overhead }),
-    ...(resources && { resources }),
+    ...workload,
+    metadata: { ...metadata, ...(annotations && { annotations: ourMarks(annotations) }) },
+    spec: { ...workload.spec, podSets },
   }
 }
 
-function askedByContainer({ name, resources, restartPolicy }: Container): Container {
-  const { requests, limits } = resources ?? {}
+function ourMarks({ [QUEUE_ORDER]: order, [IS_GROUP_WORKLOAD]: forGroup }: StringMap): StringMap {
   return {
-    name,
-    resources: { ...(requests && { requests }), ...(limits && { limits }) },
-    ...(restartPolicy !== undefined && { restartPolicy }),
+    ...(order !== undefined && { [QUEUE_ORDER]: order }),
+    ...(forGroup !== undefined && { [IS_GROUP_WORKLOAD]: forGroup }),
   }
 }

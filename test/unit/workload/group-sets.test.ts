@@ -130,6 +130,15 @@ describe('pod-group-sets', () => {
     expect((user + system) / 1000).toBeLessThan(250)
   })
 
+  it('is refused with the limit when it is too long', () => {
+    const [error] = parseGroup(driver(`[${' '.repeat(32_768)}]`)).errors
+    expect(error).toMatchObject({
+      type: 'TooLong',
+      field: 'metadata.annotations[kueue.x-k8s.io/pod-group-sets]',
+      detail: expect.stringMatching(/^may have at most 32768 characters, this has 32770: /),
+    })
+  })
+
   it('never throws', () => {
     const bits = fc.constantFrom(
       '[',
