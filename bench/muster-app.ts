@@ -19,7 +19,7 @@ const [keyFile = '', certFile = ''] = process.argv.slice(2)
 const metrics = createMetrics({ version: 'bench' })
 
 const labels = { 'kubernetes.io/metadata.name': 'ml-research', team: 'research' }
-const namespaces = new Map([['ml-research', labels]])
+const namespaces = new Map([['ml-research', { uid: '9e1b4c5e-3c9d-4b53-a1a5-0a6f2a9b6a10', labels }]])
 const owners = new Map<string, OwnerFacts>([
   ['ml-research/train', { uid: JOB_UID, labels: { app: 'train' }, ownerReferences: [] }],
 ])
@@ -27,7 +27,7 @@ const world: CachedWorld = {
   config: DEFAULT_CONFIGURATION,
   self: OFFLINE_IDENTITY,
   holds: ['pod'],
-  namespaceLabels: name => namespaces.get(name) ?? 'unknown',
+  namespace: name => namespaces.get(name) ?? 'unknown',
   owner: (namespace, { name }) => owners.get(`${namespace}/${name}`) ?? 'unknown',
   hasDefaultQueue: () => false,
 }

@@ -27,7 +27,7 @@ import { cacheObserver, controllerMetrics } from './metrics.ts'
 import { OptionalInformer } from './optional-informer.ts'
 import { OwnerCache } from './owner-cache.ts'
 import { WatchMonitor } from './watch-monitor.ts'
-import { clusterWorld, lookUp } from './world.ts'
+import { clusterWorld, lookUp, slimNamespace } from './world.ts'
 
 export interface ClusterDeps {
   readonly credentials: Credentials
@@ -83,7 +83,12 @@ export class ClusterServices {
     this.pair = pair
     this.#store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES })
     this.#trust = new CaBundleWriter({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
-    this.#namespaces = new Informer<KubeObject>({ ...ports, resource: NAMESPACES, metadataOnly: true })
+    this.#namespaces = new Informer<KubeObject>({
+      ...ports,
+      resource: NAMESPACES,
+      metadataOnly: true,
+      transform: slimNamespace,
+    })
     const engine = engineOf(config)
     this.#controller = assembleController({
       ...ports,

@@ -27,13 +27,16 @@ export function clusterWorld(deps: ClusterWorldDeps): CachedWorld {
     config,
     self,
     holds,
-    namespaceLabels: name => {
-      const namespace = namespaces.get('', name)
-      return namespace === undefined ? 'unknown' : (namespace.metadata.labels ?? {})
-    },
+    namespace: name => namespaces.get('', name)?.metadata ?? 'unknown',
     owner: (namespace, reference) => owners.find(namespace, reference),
     hasDefaultQueue: namespace => defaultQueues.get(namespace, 'default') !== undefined,
   }
+}
+
+/** What the cache keeps of a namespace. */
+export function slimNamespace({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, uid, resourceVersion, labels } = metadata
+  return { apiVersion, kind, metadata: { ...{ name, uid, resourceVersion }, labels: labels ?? {} } }
 }
 
 /** Fetches what no cache holds yet: a namespace or an owner that was created a moment ago. Metadata is enough. */
@@ -42,7 +45,7 @@ export async function lookUp(api: KubeApi, lookups: readonly Lookup[], signal: A
     lookups.map(async question => {
       const object = await fetchOne(api, question, signal)
       if (object === undefined) return { question, answer: 'absent' as const }
-      return { question, answer: question.kind === 'owner' ? ownerFacts(object) : (object.metadata.labels ?? {}) }
+      return { question, answer: question.kind === 'owner' ? ownerFacts(object) : slimNamespace(object).metadata }
     }),
   )
 }
@@ -50,7 +53,7 @@ export async function lookUp(api: KubeApi, lookups: readonly Lookup[], signal: A
 async function fetchOne(api: KubeApi, lookup: Lookup, signal: AbortSignal): Promise<KubeObject | undefined> {
   try {
     const { namespace } = lookup
-    if (lookup.kind === 'namespaceLabels') return await api.get(NAMESPACES, { name: namespace }, { signal })
+    if (lookup.kind === 'namespace') return await api.get(NAMESPACES, { name: namespace }, { signal })
     const { reference } = lookup
     return await api.get(ownerResource(reference), { namespace, name: reference.name }, { signal })
   } catch (error) {

@@ -5,7 +5,7 @@ import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
 import { NAMESPACE_NAME_LABEL } from '../kube/vocabulary/names.ts'
 import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 import { localWorld } from '../webhooks/local-world.ts'
-import type { OwnerFacts, World } from '../webhooks/world.ts'
+import type { NamespaceFacts, OwnerFacts, World } from '../webhooks/world.ts'
 import { kindOf } from './rules.ts'
 import { objectsOf } from './subjects.ts'
 
@@ -16,7 +16,7 @@ const ANY_NAMESPACE = ''
 
 /** The objects that exist in the cluster, as far as files tell. Filled document by document, then read as a World. */
 export class ClusterState {
-  readonly #namespaces = new Map<string, StringMap>()
+  readonly #namespaces = new Map<string, NamespaceFacts>()
   readonly #owners = new Map<string, OwnerFacts>()
   readonly #defaultQueues = new Set<string>()
 
@@ -33,10 +33,7 @@ export class ClusterState {
     const offline = localWorld(config)
     return {
       ...offline,
-      namespaceLabels: name => {
-        const labels = this.#namespaces.get(name)
-        return labels === undefined ? offline.namespaceLabels(name) : labels
-      },
+      namespace: name => this.#namespaces.get(name) ?? offline.namespace(name),
       owner: (namespace, reference) => {
         const { group, kind } = kindOf(reference.apiVersion, reference.kind)
         const facts =
@@ -63,7 +60,8 @@ export class ClusterState {
     const { group } = kindOf(apiVersion, kind)
     if (group === '' && kind === 'Namespace') {
       // The API server sets this label itself and allows no other value.
-      this.#namespaces.set(name, { ...facts.labels, [NAMESPACE_NAME_LABEL]: name })
+      const labels = { ...facts.labels, [NAMESPACE_NAME_LABEL]: name }
+      this.#namespaces.set(name, { uid: facts.uid || name, labels })
       return undefined
     }
     const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : ANY_NAMESPACE

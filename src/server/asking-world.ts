@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
-import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
+import type { OwnerReference } from '../kube/vocabulary/objects.ts'
 import { PLAIN_ROLES, type Roles } from '../webhooks/roles.ts'
-import type { Found, OwnerFacts, World } from '../webhooks/world.ts'
+import type { Found, NamespaceFacts, OwnerFacts, World } from '../webhooks/world.ts'
 
 /** A cache can't always tell "it does not exist" from "I have not seen it". */
 export type Known<T> = T | 'unknown'
@@ -11,7 +11,7 @@ export interface CachedWorld {
   readonly config: Configuration
   readonly self: string
   readonly holds: readonly string[]
-  namespaceLabels(namespace: string): Known<Found<StringMap>>
+  namespace(name: string): Known<Found<NamespaceFacts>>
   owner(namespace: string, reference: OwnerReference): Known<Found<OwnerFacts>>
   hasDefaultQueue(namespace: string): boolean
 }
@@ -21,12 +21,12 @@ export type Question = Lookup | { readonly kind: 'hasDefaultQueue'; readonly nam
 
 /** What a cache may not have seen yet. Of queues it has seen all before it answers. */
 export type Lookup =
-  | { readonly kind: 'namespaceLabels'; readonly namespace: string }
+  | { readonly kind: 'namespace'; readonly namespace: string }
   | { readonly kind: 'owner'; readonly namespace: string; readonly reference: OwnerReference }
 
 export interface Fact {
   readonly question: Question
-  readonly answer: Found<StringMap> | Found<OwnerFacts> | boolean
+  readonly answer: Found<NamespaceFacts> | Found<OwnerFacts> | boolean
 }
 
 /** What is settled before the first question; the review thread, where no caches are, begins with nothing else. */
@@ -64,9 +64,9 @@ export class AskingWorld implements World {
     this.#open = undefined
   }
 
-  namespaceLabels(namespace: string): Found<StringMap> {
-    const labels = this.#known.namespaceLabels?.(namespace) ?? 'unknown'
-    return labels === 'unknown' ? this.#ask({ kind: 'namespaceLabels', namespace }, 'absent') : labels
+  namespace(name: string): Found<NamespaceFacts> {
+    const namespace = this.#known.namespace?.(name) ?? 'unknown'
+    return namespace === 'unknown' ? this.#ask({ kind: 'namespace', namespace: name }, 'absent') : namespace
   }
 
   owner(namespace: string, reference: OwnerReference): Found<OwnerFacts> {

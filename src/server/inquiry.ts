@@ -51,7 +51,7 @@ function answerFrom(world: CachedWorld, question: Question): Fact | Lookup {
   const answer =
     question.kind === 'owner'
       ? world.owner(question.namespace, question.reference)
-      : world.namespaceLabels(question.namespace)
+      : world.namespace(question.namespace)
   return answer === 'unknown' ? question : { question, answer }
 }
 

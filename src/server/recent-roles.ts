@@ -35,12 +35,12 @@ export class RecentRoles implements Roles {
     return hash
   }
 
-  marksOf(hash: string, make: () => readonly PatchOperation[]): PreparedPatch {
-    const known = this.#marks.get(hash)
+  marksOf(kin: string, make: () => readonly PatchOperation[]): PreparedPatch {
+    const known = this.#marks.get(kin)
     if (known !== undefined) return known
     const marks = new PreparedPatch(make())
     if (this.#marks.size >= MOST_PATCHES) this.#marks.clear()
-    this.#marks.set(hash, marks)
+    this.#marks.set(kin, marks)
     return marks
   }
 }

@@ -3,13 +3,13 @@ import { NAMESPACE_NAME_LABEL, OFFLINE_IDENTITY } from '../kube/vocabulary/names
 import { PLAIN_ROLES } from './roles.ts'
 import type { World } from './world.ts'
 
-/** The world without a cluster: a namespace has only the label with its name, and no owner exists. */
+/** The world without a cluster: a namespace has only its name, also as its uid and as a label, and no owner exists. */
 export function localWorld(config: Configuration): World {
   return {
     config,
     self: OFFLINE_IDENTITY,
     holds: heldBy(config),
-    namespaceLabels: name => ({ [NAMESPACE_NAME_LABEL]: name }),
+    namespace: name => ({ uid: name, labels: { [NAMESPACE_NAME_LABEL]: name } }),
     owner: () => 'absent',
     hasDefaultQueue: () => false,
     roles: PLAIN_ROLES,

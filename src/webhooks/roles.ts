@@ -9,12 +9,12 @@ import { roleHash } from '../workload/role-hash.ts'
  */
 export interface Roles {
   hashOf(spec: PodSpec): string
-  /** The patch that all pods of the role get that come without any mark of ours. */
-  marksOf(hash: string, make: () => readonly PatchOperation[]): PreparedPatch
+  /** The patch that all pods of one role and creator get that come without any mark of ours. */
+  marksOf(kin: string, make: () => readonly PatchOperation[]): PreparedPatch
 }
 
 /** Remembers nothing. */
 export const PLAIN_ROLES: Roles = {
   hashOf: roleHash,
-  marksOf: (_hash, make) => new PreparedPatch(make()),
+  marksOf: (_kin, make) => new PreparedPatch(make()),
 }

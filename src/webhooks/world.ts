@@ -1,8 +1,11 @@
 import type { Configuration } from '../config/configuration.ts'
-import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
+import type { ObjectMeta, OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 import type { Roles } from './roles.ts'
 
 export type Found<T> = T | 'absent'
+
+/** What rules read of a namespace. */
+export type NamespaceFacts = Pick<ObjectMeta, 'uid' | 'labels'>
 
 /** What the owner walk reads of an object: PartialObjectMetadata has all of it. */
 export interface OwnerFacts {
@@ -22,7 +25,7 @@ export interface World {
   readonly self: string
   /** The frameworks whose objects something really queues, as the engine in use says. */
   readonly holds: readonly string[]
-  namespaceLabels(namespace: string): Found<StringMap>
+  namespace(name: string): Found<NamespaceFacts>
   owner(namespace: string, reference: OwnerReference): Found<OwnerFacts>
   /** A LocalQueue named `default` exists in the namespace. */
   hasDefaultQueue(namespace: string): boolean

@@ -105,7 +105,7 @@ describe('a drain under load', () => {
 describe('the end of a drain', () => {
   const asking: Webhook = {
     ...webhook,
-    review: (_request, world) => allowed(world.namespaceLabels('a') === 'absent' ? 'Unseen' : 'Ignored'),
+    review: (_request, world) => allowed(world.namespace('a') === 'absent' ? 'Unseen' : 'Ignored'),
   }
 
   it('waits for the review that is in flight', async () => {

@@ -23,7 +23,7 @@ const validate = (review: Webhook['review']): Webhook => ({
   review,
 })
 const asking = mutate((_request, world) =>
-  world.namespaceLabels('team-a') === 'absent' ? patched('Gated', [GATE]) : allowed('Ignored'),
+  world.namespace('team-a') === 'absent' ? patched('Gated', [GATE]) : allowed('Ignored'),
 )
 const gateAll = mutate(request => (request.operation === 'CREATE' ? patched('Gated', [GATE]) : allowed('NotCreated')))
 
@@ -186,7 +186,7 @@ describe('a review that needs more than the caches hold', () => {
   it('is decided again with what was looked up, link by link', async () => {
     const asked: string[] = []
     const chain = mutate((_request, world) => {
-      const links = ['a', 'b'].every(name => world.namespaceLabels(name) !== 'absent')
+      const links = ['a', 'b'].every(name => world.namespace(name) !== 'absent')
       return links ? patched('Gated', [GATE]) : allowed('Ignored')
     })
     running = await startServer([chain], {

@@ -17,7 +17,7 @@ import { pod, podReview } from '../support/reviews.ts'
 const MIB = 1024 * 1024
 const MOST_BLOCKED_MS = 50
 
-const world: World = { ...emptyWorld, namespaceLabels: name => ({ 'kubernetes.io/metadata.name': name }) }
+const world: World = { ...emptyWorld, namespace: name => ({ labels: { 'kubernetes.io/metadata.name': name } }) }
 const [mutate, validate] = POD_WEBHOOKS as readonly [Webhook, Webhook]
 
 /** What the server answers when it decides in its own thread. */
@@ -139,9 +139,9 @@ describe('a large review', () => {
         guard: { ...DEFAULT_CONFIGURATION.guard, controllers: { 'batch/job': ['*'] } },
       },
       holds: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
-      namespaceLabels: name => {
+      namespace: name => {
         asked.push(`namespace ${name}`)
-        return { 'kubernetes.io/metadata.name': name }
+        return { labels: { 'kubernetes.io/metadata.name': name } }
       },
       hasDefaultQueue: name => {
         asked.push(`queue ${name}`)
@@ -169,10 +169,10 @@ describe('a large review', () => {
 
   it('is decided with what had to be looked up', async () => {
     running = await startServer(POD_WEBHOOKS, {
-      world: () => ({ ...world, namespaceLabels: () => 'unknown' }),
+      world: () => ({ ...world, namespace: () => 'unknown' }),
       lookup: async lookups => {
-        expect(lookups).toEqual([{ kind: 'namespaceLabels', namespace: 'team-a' }])
-        return lookups.map(question => ({ question, answer: world.namespaceLabels(question.namespace) }))
+        expect(lookups).toEqual([{ kind: 'namespace', namespace: 'team-a' }])
+        return lookups.map(question => ({ question, answer: world.namespace(question.namespace) }))
       },
     })
     const body = large()
@@ -180,7 +180,7 @@ describe('a large review', () => {
   })
 
   it('fails with a well-formed answer when nothing can be looked up', async () => {
-    running = await startServer(POD_WEBHOOKS, { world: () => ({ ...world, namespaceLabels: () => 'unknown' }) })
+    running = await startServer(POD_WEBHOOKS, { world: () => ({ ...world, namespace: () => 'unknown' }) })
     const { response } = JSON.parse((await running.post(mutate.path, large())).text)
     expect(response).toMatchObject({ uid: podReview().request.uid, allowed: false, status: { code: 500 } })
     expect(running.logs).toMatchObject([{ msg: 'review failed', namespace: 'team-a', name: 'train-0' }])

@@ -50,14 +50,14 @@ export const emptyWorld: World = {
   config: DEFAULT_CONFIGURATION,
   self: 'system:serviceaccount:muster-system:muster',
   holds: ['pod'],
-  namespaceLabels: () => 'absent',
+  namespace: () => 'absent',
   owner: () => 'absent',
   hasDefaultQueue: () => false,
   roles: PLAIN_ROLES,
 }
 
 /** Caches that have seen nothing yet. */
-export const unseenWorld: CachedWorld = { ...emptyWorld, namespaceLabels: () => 'unknown', owner: () => 'unknown' }
+export const unseenWorld: CachedWorld = { ...emptyWorld, namespace: () => 'unknown', owner: () => 'unknown' }
 
 /** Every namespace exists, without labels. */
 export const findNamespaces: LookUp = async lookups => lookups.map(question => ({ question, answer: {} }))

@@ -70,7 +70,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   CLUSTER_QUEUE_LABEL: { read: POD, written: [LIFT] },
   WORKLOAD_ANNOTATION: { read: POD, written: [LIFT] },
 
-  CREATOR: { read: POD },
+  CREATOR: { read: POD, written: [MUTATION], named: [CLAIMS] },
 
   MIRROR_POD: { read: POD, named: [COVERAGE] },
   NAMESPACE_NAME_LABEL: {

@@ -10,8 +10,8 @@ export function allowanceFor(request: AdmissionRequest, world: World): Allowance
   const namespace = namespaceOf(request)
   const { allow, namespaces } = world.config.jobs.scheduling
   if (namespaces.length > 0) {
-    const found = world.namespaceLabels(namespace)
-    const labels = found === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : found
+    const found = world.namespace(namespace)
+    const labels = found === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : found.labels
     const index = namespaces.findIndex(({ selector }) => matchesSelector(selector, labels))
     const entry = namespaces[index]
     if (entry !== undefined) return { allow: entry.allow, from: `jobs.scheduling.namespaces[${index}].allow` }

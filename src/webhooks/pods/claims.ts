@@ -1,4 +1,5 @@
-import { ADMISSION_GATE, MANAGED, ROLE_HASH } from '../../kube/vocabulary/names.ts'
+import type { UserInfo } from '../../admission/review.ts'
+import { ADMISSION_GATE, CREATOR, MANAGED, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import {
   annotationPath,
@@ -8,21 +9,39 @@ import {
   labelPath,
   required,
 } from '../../validation/field-error.ts'
-import { hasOurFinalizer, isGated, isMarkedManaged, LIFT_MARKS, queueOf, roleHashOf } from '../../workload/pod-facts.ts'
+import {
+  creatorOf,
+  hasOurFinalizer,
+  isGated,
+  isMarkedManaged,
+  LIFT_MARKS,
+  queueOf,
+  roleHashOf,
+} from '../../workload/pod-facts.ts'
 import { whoMay } from '../exemption.ts'
 import type { World } from '../world.ts'
-import { wrongRoleHash } from './mutation.ts'
+import { creatorStampOf, wrongRoleHash } from './mutation.ts'
 
 /**
  * Claims that a pod of ours may not come with. Kueue trusts them all: a false role hash then charges a large pod as a
- * small one, and a reconciler's label set beforehand kills the workload at its admission.
+ * small one, and a reconciler's label set beforehand kills the workload at its admission. With the stamp of another, a
+ * pod would be taken for the surplus of his group.
  */
-export function claimErrors(pod: Pod, { roles }: World): readonly FieldError[] {
+export function claimErrors(
+  pod: Pod,
+  namespace: string,
+  user: UserInfo | undefined,
+  world: World,
+): readonly FieldError[] {
   const errors: FieldError[] = []
   const role = roleHashOf(pod)
   if (role !== undefined) {
-    const computed = roles.hashOf(pod.spec)
+    const computed = world.roles.hashOf(pod.spec)
     if (role !== computed) errors.push(invalid(annotationPath(ROLE_HASH), role, wrongRoleHash(computed)))
+  }
+  const creator = creatorOf(pod)
+  if (creator !== undefined && creator !== creatorStampOf(namespace, user, world)) {
+    errors.push(forbidden(annotationPath(CREATOR), 'says that somebody else has created the pod: remove it'))
   }
   const detail = 'is written when the pod is admitted; remove it from the manifest'
   for (const { path, of } of LIFT_MARKS) {

@@ -8,10 +8,12 @@ import {
   patchedAlike,
   type Verdict,
 } from '../../admission/verdict.ts'
-import { ADMISSION_GATE, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
+import { ADMISSION_GATE, CREATOR, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, forbidden, invalid } from '../../validation/field-error.ts'
+import { creatorStamp } from '../../workload/creator.ts'
 import {
+  creatorOf,
   hasOurFinalizer,
   isGated,
   isMarkedManaged,
@@ -30,35 +32,45 @@ export function gatePod(pod: Pod, namespace: string, user: UserInfo | undefined,
   if (pod.spec.nodeName) return cannotBeGated(pod, scope.defaultQueue)
 
   const role = stampRole(pod, world)
-  if ('denied' in role) return role.denied
+  if (role !== undefined && 'denied' in role) return role.denied
+  const creator = creatorStampOf(namespace, user, world)
   if (isUnmarked(pod) && !scope.defaultQueue) {
-    const hash = role.annotations[ROLE_HASH] ?? ''
-    const shared = world.roles.marksOf(hash, () => marks(pod, role, false))
+    const shared = world.roles.marksOf(`${role?.hash} ${creator}`, () => marks(pod, stamps(pod, role, creator), false))
     return patchedAlike('Gated', shared)
   }
-  const patch = marks(pod, role, scope.defaultQueue)
+  const patch = marks(pod, stamps(pod, role, creator), scope.defaultQueue)
   return patch.length === 0 ? allowed('AlreadyGated') : patched('Gated', patch)
 }
 
-function marks(pod: Pod, role: StampedRole, defaultQueue: boolean): readonly PatchOperation[] {
+type Stamps = Readonly<Record<string, string>>
+
+/** Another's stamp stays where it is, and the validator refuses it. */
+function stamps(pod: Pod, role: StampedRole | undefined, creator: string | undefined): Stamps {
+  return {
+    ...(role && { [ROLE_HASH]: role.hash }),
+    ...(creator !== undefined && creatorOf(pod) === undefined && { [CREATOR]: creator }),
+  }
+}
+
+function marks(pod: Pod, stamped: Stamps, defaultQueue: boolean): readonly PatchOperation[] {
   const labels: Record<string, string> = defaultQueue ? { [QUEUE_NAME]: 'default' } : {}
   if (!isMarkedManaged(pod)) labels[MANAGED] = 'true'
   const patch: PatchOperation[] = []
   setKeys(patch, pod.metadata.labels, labels, LABELS)
   if (!hasOurFinalizer(pod)) append(patch, pod.metadata.finalizers, MANAGED, '/metadata/finalizers')
-  setKeys(patch, pod.metadata.annotations, role.annotations, ANNOTATIONS)
+  setKeys(patch, pod.metadata.annotations, stamped, ANNOTATIONS)
   if (!isGated(pod)) append(patch, pod.spec.schedulingGates, { name: ADMISSION_GATE }, '/spec/schedulingGates')
   return patch
 }
 
 /**
  * As nearly every new pod comes: with labels and annotations, but none of ours, without finalizers and gates. The
- * patches of such pods differ in the role alone.
+ * patches of such pods differ in the role and in the creator.
  */
 function isUnmarked(pod: Pod): boolean {
   const { labels, annotations, finalizers } = pod.metadata
   if (!labels || !annotations || finalizers || pod.spec.schedulingGates) return false
-  return managedLabelOf(pod) === undefined && roleHashOf(pod) === undefined
+  return managedLabelOf(pod) === undefined && roleHashOf(pod) === undefined && creatorOf(pod) === undefined
 }
 
 /** The API server would refuse the gated pod with a text that names neither the queue nor the remedy. */
@@ -73,10 +85,11 @@ function cannotBeGated(pod: Pod, defaultQueue: boolean): Verdict {
 }
 
 interface StampedRole {
-  readonly annotations: Readonly<Record<string, string>>
+  readonly hash: string
 }
 
-type Role = StampedRole | { readonly denied: Verdict }
+/** Undefined: there is nothing to write. */
+type Role = StampedRole | { readonly denied: Verdict } | undefined
 
 const OUR_HASH = /^[0-9a-f]{8}$/
 
@@ -88,12 +101,18 @@ const OUR_HASH = /^[0-9a-f]{8}$/
  */
 function stampRole(pod: Pod, { roles }: World): Role {
   const preset = roleHashOf(pod)
-  if (preset !== undefined && preset !== '' && !OUR_HASH.test(preset)) return { annotations: {} }
+  if (preset !== undefined && preset !== '' && !OUR_HASH.test(preset)) return undefined
   const computed = roles.hashOf(pod.spec)
-  if (preset === computed) return { annotations: {} }
+  if (preset === computed) return undefined
   const ours = !preset || (isMarkedManaged(pod) && hasOurFinalizer(pod) && isGated(pod))
-  if (ours) return { annotations: { [ROLE_HASH]: computed } }
+  if (ours) return { hash: computed }
   return { denied: invalidObject([invalid(annotationPath(ROLE_HASH), preset, wrongRoleHash(computed))]) }
+}
+
+/** Nobody is stamped where nobody is named: the API server always says who asks, a file may not. */
+export function creatorStampOf(namespace: string, user: UserInfo | undefined, world: World): string | undefined {
+  const found = world.namespace(namespace)
+  return user?.username && found !== 'absent' ? creatorStamp(user.username, found.uid ?? '') : undefined
 }
 
 export function wrongRoleHash(computed: string): string {
@@ -107,7 +126,7 @@ interface Target {
 }
 
 const LABELS = target('labels', QUEUE_NAME, MANAGED)
-const ANNOTATIONS = target('annotations', ROLE_HASH)
+const ANNOTATIONS = target('annotations', ROLE_HASH, CREATOR)
 
 function target(field: string, ...keys: readonly string[]): Target {
   const paths = keys.map(key => [key, pointer('metadata', field, key)])

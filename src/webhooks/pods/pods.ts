@@ -94,7 +94,7 @@ function reviewCreation(request: AdmissionRequest, world: World): Verdict {
   const scope = scopeOfNewPod(pod, namespace, request.userInfo, world)
   const group = parseGroup(pod)
   const ours = scope.kind === 'ours'
-  const errors = [...createErrors(pod, group), ...(ours ? claimErrors(pod, world) : [])]
+  const errors = [...createErrors(pod, group), ...(ours ? claimErrors(pod, namespace, request.userInfo, world) : [])]
   const warnings = [...managedOwnerWarnings(pod, request.userInfo, world), ...group.warnings]
   if (errors.length > 0) return invalidObject(errors, warnings)
   if (scope.kind === 'denied') return { ...scope, warnings }

@@ -52,20 +52,20 @@ export function podScope(pod: Pod, namespace: string, user: UserInfo | undefined
 
 /** A namespace nobody knows can't be judged: the API server does not create pods in one either. */
 function namespaceSelected(namespace: string, world: World): boolean | Denied {
-  const labels = world.namespaceLabels(namespace)
-  if (labels === 'absent') {
+  const found = world.namespace(namespace)
+  if (found === 'absent') {
     const detail = `failed to get namespace: namespace "${namespace}" not found; create it first`
     return forbiddenRequest([invalid('metadata.namespace', namespace, detail)])
   }
-  return isSelected(labels, world)
+  return isSelected(found.labels, world)
 }
 
 /** For objects that exist already: a namespace on its way out must not block the updates that empty it. */
 export function existingNamespaceSelected(namespace: string, world: World): boolean {
-  const labels = world.namespaceLabels(namespace)
-  return isSelected(labels === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : labels, world)
+  const found = world.namespace(namespace)
+  return isSelected(found === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : found.labels, world)
 }
 
-function isSelected(labels: StringMap, world: World): boolean {
+function isSelected(labels: StringMap | null | undefined, world: World): boolean {
   return matchesSelector(world.config.integrations.podOptions.namespaceSelector, labels)
 }

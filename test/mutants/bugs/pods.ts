@@ -167,8 +167,8 @@ export const POD_FAMILIES: readonly Family[] = [
         name: 'takes a namespace that is gone for one without labels',
         from: 'the default selector excludes namespaces by the label with their name',
         file: SCOPE,
-        find: "labels === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : labels",
-        replace: "labels === 'absent' ? {} : labels",
+        find: "found === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : found.labels",
+        replace: "found === 'absent' ? {} : found.labels",
       },
       {
         name: 'keeps a pod that is being deleted from leaving',
@@ -226,8 +226,8 @@ export const POD_FAMILIES: readonly Family[] = [
         name: 'lets pods into a namespace that nobody knows',
         from: 'no labels are taken for empty labels',
         file: SCOPE,
-        find: "if (labels === 'absent') {\n    const detail",
-        replace: "if (labels === 'absent') return true\n  if (!labels) {\n    const detail",
+        find: "if (found === 'absent') {\n    const detail",
+        replace: "if (found === 'absent') return true\n  if (!found) {\n    const detail",
       },
       {
         name: 'believes an owner by its name',
@@ -351,6 +351,20 @@ export const POD_FAMILIES: readonly Family[] = [
         file: CLAIMS,
         find: 'if (of(pod) !== undefined) errors.push',
         replace: "if (of(pod) === '') errors.push",
+      },
+      {
+        name: 'gives all pods of a role one creator',
+        from: 'the memory of patches was there before the stamp',
+        file: MUTATION,
+        find: 'creator}`, () => marks',
+        replace: 'role?.hash}`, () => marks',
+      },
+      {
+        name: 'believes the stamp of another creator',
+        from: 'a stamp that is there is taken for ours',
+        file: CLAIMS,
+        find: 'if (creator !== undefined && creator !== creatorStampOf(',
+        replace: 'if (creator === undefined && creator !== creatorStampOf(',
       },
       {
         name: 'believes a role hash',

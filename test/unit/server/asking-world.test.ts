@@ -10,12 +10,12 @@ import { podReview } from '../../support/reviews.ts'
 
 const { config, self, holds } = emptyWorld
 const job = { apiVersion: 'batch/v1', kind: 'Job', name: 'train', uid: 'u' }
-const labelsOf = (namespace: string): Lookup => ({ kind: 'namespaceLabels', namespace })
+const namespaceOf = (namespace: string): Lookup => ({ kind: 'namespace', namespace })
 
 describe('a world that asks', () => {
   it('has no question while the caches know everything, be it that there is nothing', () => {
     const world = new AskingWorld(emptyWorld)
-    expect([world.namespaceLabels('a'), world.owner('a', job), world.hasDefaultQueue('a')]).toEqual([
+    expect([world.namespace('a'), world.owner('a', job), world.hasDefaultQueue('a')]).toEqual([
       'absent',
       'absent',
       false,
@@ -26,12 +26,12 @@ describe('a world that asks', () => {
   it('answers as if there were nothing where it does not know, and notes each question once', () => {
     const world = new AskingWorld({ config, self, holds })
     for (const _ of [1, 2]) {
-      expect(world.namespaceLabels('a')).toBe('absent')
+      expect(world.namespace('a')).toBe('absent')
       expect(world.owner('a', { ...job, controller: true })).toBe('absent')
       expect(world.hasDefaultQueue('a')).toBe(false)
     }
     expect(world.open).toEqual([
-      labelsOf('a'),
+      namespaceOf('a'),
       { kind: 'owner', namespace: 'a', reference: job },
       { kind: 'hasDefaultQueue', namespace: 'a' },
     ])
@@ -41,17 +41,17 @@ describe('a world that asks', () => {
     const world = new AskingWorld({ config, self, holds })
     const queue: Question = { kind: 'hasDefaultQueue', namespace: 'a' }
     world.learn([
-      { question: labelsOf('a'), answer: { team: 'x' } },
-      { question: labelsOf('gone'), answer: 'absent' },
+      { question: namespaceOf('a'), answer: { labels: { team: 'x' } } },
+      { question: namespaceOf('gone'), answer: 'absent' },
       { question: queue, answer: false },
     ])
     world.learn([])
-    expect(world.namespaceLabels('a')).toEqual({ team: 'x' })
-    expect(world.namespaceLabels('gone')).toBe('absent')
+    expect(world.namespace('a')).toEqual({ labels: { team: 'x' } })
+    expect(world.namespace('gone')).toBe('absent')
     expect(world.hasDefaultQueue('a')).toBe(false)
     expect(world.open).toEqual([])
-    world.namespaceLabels('b')
-    expect(world.open).toEqual([labelsOf('b')])
+    world.namespace('b')
+    expect(world.open).toEqual([namespaceOf('b')])
   })
 
   it('makes a verdict that was reached while it asked worth nothing', () => {
@@ -61,14 +61,14 @@ describe('a world that asks', () => {
       mutating: true,
       rules: [],
       review: (_request, world) => {
-        const isThere = world.namespaceLabels('a') !== 'absent'
+        const isThere = world.namespace('a') !== 'absent'
         return patched('Gated', [{ op: 'add', path: isThere ? '/metadata/x' : '/nowhere/at/all', value: 1 }])
       },
     }
     const world = new AskingWorld(unseenWorld)
     const { request } = podReview()
-    expect(answerReview(webhook, request, world)).toEqual({ kind: 'asks', questions: [labelsOf('a')] })
-    world.learn([{ question: labelsOf('a'), answer: {} }])
+    expect(answerReview(webhook, request, world)).toEqual({ kind: 'asks', questions: [namespaceOf('a')] })
+    world.learn([{ question: namespaceOf('a'), answer: {} }])
     expect(answerReview(webhook, request, world)).toMatchObject({ kind: 'answered', record: { reason: 'Gated' } })
   })
 })
@@ -80,26 +80,26 @@ describe('an inquiry', () => {
     const lookedUp: Lookup[][] = []
     const inquire = createInquiry({
       ...deps,
-      world: { ...unseenWorld, namespaceLabels: name => (name === 'known' ? { here: 'yes' } : 'unknown') },
+      world: { ...unseenWorld, namespace: name => (name === 'known' ? { labels: { here: 'yes' } } : 'unknown') },
       lookup: (lookups, signal) => {
         lookedUp.push([...lookups])
         return findNamespaces(lookups, signal)
       },
     })
     const queue: Question = { kind: 'hasDefaultQueue', namespace: 'a' }
-    expect(await inquire([labelsOf('known'), labelsOf('new'), queue])).toEqual([
-      { question: labelsOf('known'), answer: { here: 'yes' } },
+    expect(await inquire([namespaceOf('known'), namespaceOf('new'), queue])).toEqual([
+      { question: namespaceOf('known'), answer: { labels: { here: 'yes' } } },
       { question: queue, answer: false },
-      { question: labelsOf('new'), answer: {} },
+      { question: namespaceOf('new'), answer: {} },
     ])
-    await inquire([labelsOf('known')])
-    expect(lookedUp).toEqual([[labelsOf('new')]])
+    await inquire([namespaceOf('known')])
+    expect(lookedUp).toEqual([[namespaceOf('new')]])
   })
 
   it('goes on until nothing is open', async () => {
     const told: unknown[] = []
     const inquire = createInquiry({ ...deps, world: unseenWorld, lookup: findNamespaces })
-    const asks = (namespace: string) => ({ kind: 'asks' as const, questions: [labelsOf(namespace)] })
+    const asks = (namespace: string) => ({ kind: 'asks' as const, questions: [namespaceOf(namespace)] })
     const reply = await untilAnswered<{ kind: 'done' }>(asks('a'), inquire, facts => {
       told.push(...facts.map(({ question }) => question.namespace))
       return told.length < 3 ? asks('bc'.charAt(told.length - 1)) : { kind: 'done' }

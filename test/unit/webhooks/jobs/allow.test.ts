@@ -130,12 +130,12 @@ describe('the allow-lists', () => {
     })
 
     it('ask for the labels of a namespace that is not known yet, for Jobs with a block only', () => {
-      const world = askingWorld(jobWorld({ namespaces }), 'namespaceLabels')
+      const world = askingWorld(jobWorld({ namespaces }), 'namespace')
       expect(created({}, world)).toMatchObject({ kind: 'allowed' })
       expect(updated({ scheduling: gang() }, { scheduling: gang() }, world)).toMatchObject({ kind: 'allowed' })
       expect(world.open).toEqual([])
       created({ scheduling: gang() }, world)
-      expect(world.open).toEqual([{ kind: 'namespaceLabels', namespace: 'team-a' }])
+      expect(world.open).toEqual([{ kind: 'namespace', namespace: 'team-a' }])
     })
 
     it('know a namespace that is gone by its name', () => {

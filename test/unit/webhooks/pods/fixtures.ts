@@ -50,7 +50,10 @@ export function worldOf(options: WorldOptions = {}): World {
   }
   return {
     ...localWorld(config),
-    namespaceLabels: name => options.namespaceLabels ?? { 'kubernetes.io/metadata.name': name },
+    namespace: name => {
+      const labels = options.namespaceLabels ?? { 'kubernetes.io/metadata.name': name }
+      return labels === 'absent' ? labels : { uid: `uid-of-${name}`, labels }
+    },
     owner: (_namespace, reference) => {
       const match = options.objects?.find(
         ({ apiVersion, kind, metadata }) =>
@@ -70,7 +73,7 @@ export function likeKueue(frameworks: readonly string[]): Pick<WorldOptions, 'en
 }
 
 /** The same world as a server has it whose caches have not seen any namespace, or any owner. */
-export function askingWorld(world: World, unseen: 'namespaceLabels' | 'owner'): AskingWorld {
+export function askingWorld(world: World, unseen: 'namespace' | 'owner'): AskingWorld {
   return new AskingWorld({ ...world, [unseen]: () => 'unknown' })
 }
 

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { answerText } from '../../../../src/admission/answer.ts'
 import { applyPatch } from '../../../../src/admission/patch.ts'
 import type { Verdict } from '../../../../src/admission/verdict.ts'
 import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
-import { reviewPodMutation } from '../../../../src/webhooks/pods/pods.ts'
+import { RecentRoles } from '../../../../src/server/recent-roles.ts'
+import { reviewPodMutation, reviewPodValidation } from '../../../../src/webhooks/pods/pods.ts'
+import { creatorStamp } from '../../../../src/workload/creator.ts'
 import {
   askingWorld,
   brief,
@@ -96,9 +99,9 @@ describe('a pod that asks for a queue', () => {
   })
 
   it('waits for the labels of a namespace that nobody has seen', () => {
-    const world = askingWorld(worldOf(), 'namespaceLabels')
+    const world = askingWorld(worldOf(), 'namespace')
     reviewPodMutation(requestOf(podOf(asks)), world)
-    expect(world.open).toEqual([{ kind: 'namespaceLabels', namespace: 'team-a' }])
+    expect(world.open).toEqual([{ kind: 'namespace', namespace: 'team-a' }])
   })
 })
 
@@ -154,7 +157,7 @@ describe('pods that are left alone', () => {
   })
 
   it('without a queue in a namespace that nobody has seen, and nobody asks for it', () => {
-    const world = askingWorld(worldOf(), 'namespaceLabels')
+    const world = askingWorld(worldOf(), 'namespace')
     expect(reviewPodMutation(requestOf(podOf()), world)).toMatchObject({ reason: 'NoQueue', patch: [] })
     expect(world.open).toEqual([])
   })
@@ -200,5 +203,46 @@ describe('an object that is no pod', () => {
   ])('is refused: %s', (_what, object, error) => {
     const request = { ...requestOf(podOf()), object: object as Pod }
     expect(brief(reviewPodMutation(request, worldOf()))).toEqual([error])
+  })
+})
+
+describe('the stamp of the creator', () => {
+  const KEY = 'muster.dev/creator'
+  const asked = podOf({ labels: { 'queue-name': 'q' }, annotations: { x: 'y' } })
+  const stamped = (username: string, namespace = 'team-a', pod = asked): string | undefined => {
+    const verdict = reviewPodMutation(requestOf(pod, { user: { username }, namespace }), worldOf())
+    if (verdict.kind === 'denied') throw new Error(verdict.message)
+    return applyPatch(pod, verdict.patch).metadata.annotations?.[KEY]
+  }
+  const judged = (pod: Pod, username: string) => reviewPodValidation(requestOf(pod, { user: { username } }), worldOf())
+
+  it('tells authors apart without naming them, and one author by namespace', () => {
+    expect(stamped('alice')).toMatch(/^[0-9a-f]{32}$/)
+    expect(stamped('alice')).toBe(stamped('alice', 'team-a', podOf({ labels: { 'queue-name': 'other' } })))
+    expect(new Set([stamped('alice'), stamped('bob'), stamped('alice', 'team-b')]).size).toBe(3)
+    expect(stamped('alice')).toBe(creatorStamp('alice', 'uid-of-team-a'))
+  })
+
+  it('is the same with a memory and without, for each of two authors of one role', () => {
+    const roles = new RecentRoles()
+    for (const username of ['alice', 'bob', 'alice']) {
+      const request = requestOf(asked, { user: { username } })
+      const verdict = reviewPodMutation(request, { ...worldOf(), roles })
+      expect(answerText(request, verdict, true)).toBe(answerText(request, reviewPodMutation(request, worldOf()), true))
+    }
+  })
+
+  it('is accepted from its owner, refused from others, and from who has no name', () => {
+    const copy = (username: string) => queuedPod({ annotations: { [KEY]: creatorStamp(username, 'uid-of-team-a') } })
+    expect(stamped('alice', 'team-a', copy('alice'))).toBe(creatorStamp('alice', 'uid-of-team-a'))
+    expect(judged(copy('alice'), 'alice')).toMatchObject({ kind: 'allowed' })
+    for (const username of ['bob', '']) {
+      expect(brief(judged(copy('alice'), username))).toEqual([`Forbidden metadata.annotations[${KEY}]`])
+    }
+  })
+
+  it('is not given where nobody is named, as in a file', () => {
+    const verdict = reviewPodMutation(requestOf(asked), worldOf())
+    expect(JSON.stringify(verdict)).not.toContain(KEY)
   })
 })

@@ -1,0 +1,10 @@
+import { hash } from 'node:crypto'
+
+/**
+ * Who created a pod, for the annotation `muster.dev/creator`: pods of one author can be told from those of others, and
+ * nobody reads the names of users from pods. The salt makes one user another in every namespace, and in a namespace that
+ * is made anew.
+ */
+export function creatorStamp(username: string, namespaceUid: string): string {
+  return hash('sha256', `${namespaceUid}/${username}`, 'hex').slice(0, 32)
+}
