@@ -39,6 +39,11 @@ export function assembleController(deps: ControllerDeps): Controller {
   const { identity, engine, metrics, log, onRead = () => {} } = deps
   const ports = { api: deps.api, clock: deps.clock, random: deps.random, log, observer: deps.observer }
   const lanes = new Lanes()
+  let stopping = false
+  /** Whoever stops before the caches are read fails to read them, and that is no failure. */
+  const failed = (message: string) => (error: unknown) => {
+    if (!stopping) log.error({ err: error }, message)
+  }
   const events = new EventRecorder({
     ...ports,
     instance: identity,
@@ -52,7 +57,7 @@ export function assembleController(deps: ControllerDeps): Controller {
     identity,
     onStarted: () => {
       metrics.leading(true)
-      reconciler.resync().then(onRead, error => log.warn({ err: error }, 'leading, but the caches could not be read'))
+      reconciler.resync().then(onRead, failed('leading, but the caches could not be read'))
     },
     onStopped: () => {
       metrics.leading(false)
@@ -69,9 +74,10 @@ export function assembleController(deps: ControllerDeps): Controller {
     },
     start: () => {
       elector.start()
-      reconciler.start().then(onRead, error => log.error({ err: error }, 'the reconciler could not start'))
+      reconciler.start().then(onRead, failed('the reconciler could not start'))
     },
     stop: async () => {
+      stopping = true
       await reconciler.stop()
       await events.stop()
       await elector.stop()

@@ -13,6 +13,7 @@ import { isGated, isMarkedManaged } from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { podForCache } from './cache-contents.ts'
 import { decide } from './decide.ts'
+import { tell } from './decision.ts'
 import type { Engine } from './engine.ts'
 import { type Lanes, laneOf } from './lanes.ts'
 import { perform, type Result, type WriteBack } from './perform.ts'
@@ -43,6 +44,8 @@ export interface ReconcilerMetrics {
 
 /** More workers than writes: a group that waits for its writes must not keep other units from being decided. */
 const WORKERS = 32
+/** An administrator takes the label off a few pods; more than this, and the rest is his. */
+const MOST_STRAYS = 10_000
 
 /** Watches pods and Workloads and turns every change into one decision for the unit or the queue it concerns. */
 export class Reconciler {
@@ -53,6 +56,7 @@ export class Reconciler {
   readonly #engine: Engine
   readonly #standings: Standings
   readonly #writeBack: WriteBack
+  readonly #strays = new Set<string>()
   /** The caches are no older than our leadership. */
   #current = false
   #turn = 0
@@ -91,7 +95,7 @@ export class Reconciler {
     }
     this.#pods.subscribe(({ object, previous, type }) => {
       if (type === 'deleted') this.#standings.forget(object)
-      if (type === 'deleted' && isStray(object)) this.#queue.add(strayKeyOf(object))
+      if (type === 'deleted' && isStray(object)) this.#remember(strayKeyOf(object))
       if (previous !== undefined) this.#queue.add(unitKeyOf(previous))
       this.#queue.add(unitKeyOf(object))
     })
@@ -100,6 +104,12 @@ export class Reconciler {
       for (const queue of queues) this.#queue.add(`queue/${queue}`)
       this.#queue.add(unitKeyOfWorkload(object))
     })
+  }
+
+  /** Our watch does not show a stray any more: whoever leads next would not find it. */
+  #remember(stray: string): void {
+    if (this.#strays.size < MOST_STRAYS) this.#strays.add(stray)
+    this.#queue.add(stray)
   }
 
   get synced(): boolean {
@@ -130,6 +140,7 @@ export class Reconciler {
     if (turn !== this.#turn) return
     this.#current = true
     this.#standings.lead(this.#deps.clock.now())
+    for (const stray of this.#strays) this.#queue.add(stray)
     for (const pod of this.#pods.values()) this.#queue.add(unitKeyOf(pod))
     for (const workload of this.#workloads.values()) {
       this.#queue.add(unitKeyOfWorkload(workload))
@@ -141,15 +152,17 @@ export class Reconciler {
   pause(): void {
     this.#current = false
     this.#turn += 1
+    this.#standings.rest()
   }
 
   async #reconcile(key: string): Promise<'done' | 'retry'> {
-    const { clock, metrics, isLeader } = this.#deps
-    if (!isLeader() || !this.#current) return 'done'
+    const { clock, metrics } = this.#deps
+    const turn = this.#turn
+    if (!this.#leads(turn)) return 'done'
     const started = clock.monotonic()
     const [kind = ''] = key.split('/')
     try {
-      const settled = await this.#reconcileBy(kind, key)
+      const settled = await this.#reconcileBy(kind, key, turn)
       metrics.reconciled(kind, 'success', (clock.monotonic() - started) / 1000)
       return settled ? 'done' : 'retry'
     } catch (error) {
@@ -158,27 +171,27 @@ export class Reconciler {
     }
   }
 
-  #reconcileBy(kind: string, key: string): Promise<boolean> {
-    if (kind === 'queue') return this.#reconcileQueue(key)
-    return kind === 'stray' ? this.#releaseStray(key) : this.#reconcileUnit(key)
+  #reconcileBy(kind: string, key: string, turn: number): Promise<boolean> {
+    if (kind === 'queue') return this.#reconcileQueue(key, turn)
+    return kind === 'stray' ? this.#releaseStray(key, turn) : this.#reconcileUnit(key, turn)
   }
 
-  /** Once: if it is gone by now, or has a successor, there is nothing left to do. */
-  async #releaseStray(key: string): Promise<boolean> {
-    await this.#performAll([{ kind: 'RemoveFinalizer', pod: parseStrayKey(key) }])
-    return true
+  async #releaseStray(key: string, turn: number): Promise<boolean> {
+    const settled = await this.#performAll([{ kind: 'RemoveFinalizer', pod: parseStrayKey(key) }], turn)
+    if (settled && this.#leads(turn)) this.#strays.delete(key)
+    return settled
   }
 
-  async #reconcileQueue(key: string): Promise<boolean> {
+  async #reconcileQueue(key: string, turn: number): Promise<boolean> {
     const queue = key.slice('queue/'.length)
-    return await this.#performAll(this.#engine.decider?.decide(queue, this.#timestamp()) ?? [])
+    return await this.#performAll(this.#engine.decider?.decide(queue, this.#timestamp()) ?? [], turn)
   }
 
-  async #reconcileUnit(key: string): Promise<boolean> {
+  async #reconcileUnit(key: string, turn: number): Promise<boolean> {
     const unit = unitFrom(key, this.#pods.byIndex('unit', key), this.#workloads.byIndex('unit', key))
     const { actions, standings } = decide(unit, this.#engine, this.#timestamp())
     this.#standings.tell(standings)
-    return await this.#performAll(actions)
+    return await this.#performAll(actions, turn, unit.pods)
   }
 
   /**
@@ -186,32 +199,39 @@ export class Reconciler {
    * changed: mostly the watch brings the news, but a conflict can also come without any (the API server gives up a
    * contended patch, a quota is contended), so the unit is looked at again in any case.
    */
-  async #performAll(actions: readonly Action[]): Promise<boolean> {
-    const results = await Promise.allSettled(actions.map(action => this.#perform(action)))
+  async #performAll(actions: readonly Action[], turn: number, pods: readonly Pod[] = []): Promise<boolean> {
+    const results = await Promise.allSettled(actions.map(action => this.#perform(action, turn, pods)))
     for (const result of results) if (result.status === 'rejected') throw result.reason
     return results.every(result => result.status === 'fulfilled' && result.value)
   }
 
-  async #perform(action: Action): Promise<boolean> {
+  async #perform(action: Action, turn: number, pods: readonly Pod[]): Promise<boolean> {
     const { metrics, log, lanes } = this.#deps
     try {
-      const result = await lanes.run(laneOf(action), () => this.#performIfLeader(action))
+      const result = await lanes.run(laneOf(action), () => this.#performIfLeading(action, turn))
       if (result === undefined) return true
       metrics.acted(action.kind, result.kind)
       const { namespace, name } = subjectOf(action)
       log.debug({ action: action.kind, namespace, name, result: result.kind }, 'acted')
       if (action.kind === 'LiftGate' && result.kind === 'done') this.#lifted(action.admittedAt)
-      if (result.kind === 'blocked') this.#blocked(action, result.message)
-      return result.kind === 'done'
+      if (result.kind === 'blocked') this.#blocked(action, pods, result.message)
+      return result.kind === 'done' || (action.kind === 'RemoveFinalizer' && result.kind === 'gone')
     } catch (error) {
       metrics.acted(action.kind, 'error')
       throw error
     }
   }
 
-  /** Asked when its turn has come, not when it was queued: leadership may have ended in between. */
-  async #performIfLeader(action: Action): Promise<Result | undefined> {
-    return this.#deps.isLeader() ? await perform(action, this.#deps.api, this.#writeBack) : undefined
+  /**
+   * Asked when its turn has come, not when it was queued: leadership may have ended in between. It may even have come
+   * back: what was decided in an earlier time as leader is not done in a later one, since another has led meanwhile.
+   */
+  async #performIfLeading(action: Action, turn: number): Promise<Result | undefined> {
+    return this.#leads(turn) ? await perform(action, this.#deps.api, this.#writeBack) : undefined
+  }
+
+  #leads(turn: number): boolean {
+    return this.#deps.isLeader() && this.#current && turn === this.#turn
   }
 
   #lifted(admittedAt: string | undefined): void {
@@ -220,15 +240,14 @@ export class Reconciler {
     this.#deps.metrics.lifted(Math.max(0, (this.#deps.clock.now() - Date.parse(admittedAt)) / 1000))
   }
 
-  /** Refused by the API server: tell the pod's owner what it said, and try again later, at the queue's pace. */
-  #blocked(action: Action, message: string): never {
-    if ('pod' in action) {
-      const pod = this.#pods.get(action.pod.namespace, action.pod.name)
-      if (pod !== undefined && isGated(pod) && action.kind === 'LiftGate') {
-        this.#standings.tell([{ pod, reason: 'LiftBlocked', note: `the gate could not be lifted: ${message}` }])
-      }
+  /** Refused: tell the pods that wait for it what was said, and try again later, at the queue's pace. */
+  #blocked(action: Action, pods: readonly Pod[], message: string): never {
+    const held = action.kind === 'LiftGate' ? pods.filter(({ metadata }) => metadata.uid === action.pod.uid) : pods
+    const what = action.kind === 'LiftGate' ? 'the gate could not be lifted' : 'its Workload could not be written'
+    if (action.kind === 'LiftGate' || action.kind === 'EnsureObject') {
+      this.#standings.tell(tell(held.filter(isGated), 'LiftBlocked', `${what}: ${message}`))
     }
-    throw new Error(`${action.kind} was refused by the API server: ${message}`)
+    throw new Error(`${action.kind} was refused: ${message}`)
   }
 
   #timestamp(): string {

@@ -1,6 +1,6 @@
 import { ApiError, type KubeApi, type Patch, type Resource } from '../kube/vocabulary/api.ts'
 import { ADMISSION_GATE, MANAGED } from '../kube/vocabulary/names.ts'
-import type { KubeObject, Pod } from '../kube/vocabulary/objects.ts'
+import { controllerOf, type KubeObject, type Pod } from '../kube/vocabulary/objects.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
 import { type Action, subjectOf, type Target } from '../workload/actions.ts'
 import { changeTo, hasSameController } from './ensure.ts'
@@ -10,13 +10,17 @@ export type WriteBack = (resource: Resource, object: KubeObject) => void
 
 /**
  * - `done`: written, or already so.
- * - `stale`: the object is gone or has changed since we looked; the watch will bring the news.
+ * - `stale`: the object has changed since we looked; the watch will bring the news.
+ * - `gone`: it is not there any more, or another one of its name is.
  * - `blocked`: the API server or an admission plugin refuses it; the message says why.
  */
-export type Result = { readonly kind: 'done' | 'stale' } | { readonly kind: 'blocked'; readonly message: string }
+export type Result =
+  | { readonly kind: 'done' | 'stale' | 'gone' }
+  | { readonly kind: 'blocked'; readonly message: string }
 
 const DONE: Result = { kind: 'done' }
 const STALE: Result = { kind: 'stale' }
+const GONE: Result = { kind: 'gone' }
 
 /** `NamespaceTerminatingCause` of k8s.io/api/core/v1, which the admission plugin NamespaceLifecycle gives. */
 const NAMESPACE_TERMINATING = 'NamespaceTerminating'
@@ -27,7 +31,7 @@ export async function perform(action: Action, api: KubeApi, writeBack: WriteBack
     return await send(action, api, writeBack)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.status === 404) return STALE
+    if (error.status === 404) return GONE
     if (error.status === 409 || (error.status === 422 && action.kind === 'ReleaseWorkload')) {
       await reread(action, api, writeBack)
       return STALE
@@ -49,7 +53,7 @@ async function reread(action: Action, api: KubeApi, writeBack: WriteBack): Promi
 
 /** A uid that does not match is answered with 422 on `metadata.uid`: the pod has a successor, nothing is blocked. */
 function refusal({ status, causes, message }: ApiError): Result {
-  if (status === 422 && causes.some(({ field }) => field === 'metadata.uid')) return STALE
+  if (status === 422 && causes.some(({ field }) => field === 'metadata.uid')) return GONE
   // Nothing can be created in a namespace that is going; its pods are going too.
   if (status === 403 && causes.some(({ reason }) => reason === NAMESPACE_TERMINATING)) return STALE
   return { kind: 'blocked', message }
@@ -137,24 +141,37 @@ async function patchWorkload(
 
 /**
  * Names are derived from what the object is for: a second leader's create meets the first one's object, and nothing is
- * doubled. What is there already is changed only if it is ours.
+ * doubled. What is there already is changed only if it is ours, and only after a decision that has seen it.
  */
 async function ensure({ resource, wanted, known }: Ensure, api: KubeApi, writeBack: WriteBack): Promise<Result> {
-  if (known === undefined) {
-    writeBack(resource, await api.create(resource, wanted))
-    return DONE
-  }
-  if (!hasSameController(known, wanted)) {
-    const { namespace, name } = wanted.metadata
-    return { kind: 'blocked', message: `${resource.kind} ${namespace}/${name} belongs to somebody else` }
-  }
+  if (known === undefined) return await create(resource, wanted, api, writeBack)
+  if (!hasSameController(known, wanted)) return foreign(resource, wanted)
   const change = changeTo(known, wanted)
   if (change === undefined) return DONE
-  const { name = '', namespace, uid, resourceVersion } = known.metadata
+  const { name = '', namespace = '', uid, resourceVersion } = known.metadata
   const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }
-  const ref = { name, ...(namespace !== undefined && { namespace }) }
-  writeBack(resource, await api.patch(resource, ref, { type: 'merge', body }))
+  writeBack(resource, await api.patch(resource, { namespace, name }, { type: 'merge', body }))
   return DONE
 }
+
+async function create(resource: Resource, wanted: KubeObject, api: KubeApi, writeBack: WriteBack): Promise<Result> {
+  try {
+    writeBack(resource, await api.create(resource, wanted))
+    return DONE
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error
+  }
+  const { name = '', namespace = '' } = wanted.metadata
+  const found = await api.get(resource, { namespace, name })
+  writeBack(resource, found)
+  // A group's Workload belongs to all its pods alike: whose it is, the next decision tells.
+  const hasController = controllerOf(wanted.metadata.ownerReferences) !== undefined
+  return hasController && !hasSameController(found, wanted) ? foreign(resource, wanted) : STALE
+}
+
+const foreign = ({ kind }: Resource, { metadata: { namespace, name } }: KubeObject): Result => ({
+  kind: 'blocked',
+  message: `${kind} ${namespace}/${name} belongs to somebody else`,
+})
 
 type Ensure = Extract<Action, { readonly kind: 'EnsureObject' }>

@@ -34,6 +34,13 @@ export class Standings {
     this.#leadingSince = Math.floor(now / 1000) * 1000
   }
 
+  /** Another leads, and counts: what we knew of the pods ages from here on. */
+  rest(): void {
+    this.#told.clear()
+    for (const reason of this.#counts.keys()) this.#gauge.waiting(reason, 0)
+    this.#counts.clear()
+  }
+
   tell(standings: readonly Standing[]): void {
     for (const { pod, reason, note, since } of standings) {
       const told = this.#told.get(uidOf(pod))

@@ -52,6 +52,7 @@ export class ReviewThread {
       throw new Error(`${MAX_WAITING} other large reviews are waiting already`)
     }
     this.#waiting++
+    this.#cancelIdle()
     const before = this.#turn
     const done = Promise.withResolvers<void>()
     this.#turn = done.promise
@@ -64,6 +65,7 @@ export class ReviewThread {
         return await this.#decide(review)
       } finally {
         this.#waiting--
+        if (this.#waiting === 0) this.#restLater()
         done.resolve()
       }
     })
@@ -83,9 +85,13 @@ export class ReviewThread {
     const { promise, resolve, reject } = Promise.withResolvers<FromThread>()
     this.#exchange = { resolve, reject }
     this.#worker.postMessage(message, message.kind === 'review' ? [message.body.buffer] : [])
+    return promise
+  }
+
+  /** Only a thread that nobody waits for is idle: a review may take longer than that, and look things up meanwhile. */
+  #restLater(): void {
     this.#cancelIdle()
     this.#cancelIdle = this.#clock.after(IDLE_MS, () => this.#stop(new Error('the review thread was idle')))
-    return promise
   }
 
   #start(): Worker {

@@ -124,7 +124,7 @@ describe('imports', () => {
     expect(circles()).toEqual([])
   })
 
-  const deciding = FILES.filter(file => /^(?:webhooks|validation|workload|admission)\//.test(file))
+  const deciding = FILES.filter(file => /^(?:webhooks|validation|workload|admission|engines)\//.test(file))
   it.each([...deciding, 'reconciler/decide.ts'])('of %s reach neither the server, nor a client, nor the disk', file => {
     const reached = reachableFrom(file)
     expect([...reached].filter(other => OUT_OF_REACH.test(other))).toEqual([])

@@ -160,6 +160,8 @@ function isTold({ workload, queue, verdict }: Entry): boolean {
 function stateOf(workload: QueuedWorkload): 'pending' | 'holding' | undefined {
   if (isTrue(workload, 'Finished')) return undefined
   if (isTrue(workload, 'QuotaReserved')) return 'holding'
+  // Switched on again, and not yet put back in the queue: the reconciler does that, and would undo an admission.
+  if (isTrue(workload, 'Evicted')) return undefined
   if (workload.metadata.deletionTimestamp != null || workload.spec.active === false) return undefined
   return 'pending'
 }

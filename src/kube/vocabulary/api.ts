@@ -77,7 +77,7 @@ export interface CallOptions {
 
 /**
  * The API server as the rest of Muster sees it: raw JSON in and out, errors as `ApiError`.
- * The real one is `kube/client.ts`; the simulator brings its own.
+ * The real one is `kube/client/client.ts`; the simulator brings its own.
  */
 export interface KubeApi {
   get<T extends KubeObject>(resource: Resource, ref: ObjectRef, options?: CallOptions): Promise<T>

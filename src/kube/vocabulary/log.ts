@@ -1,4 +1,4 @@
-/** The part of a structured logger that this folder uses. A pino logger fits as it is. */
+/** The part of a structured logger that long-lived parts use. A pino logger fits as it is. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void

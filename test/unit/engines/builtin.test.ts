@@ -100,6 +100,15 @@ describe('the built-in engine', () => {
     expect(engine.decide('team-a', NOW)).toMatchObject([{ status: { waiting: null } }])
   })
 
+  it('waits until a Workload that was switched on again is back in the queue', () => {
+    const engine = new FifoQueues([])
+    const evicted = holds('Evicted', 'Deactivated')
+    engine.observe(queued('a', 1, '1', [evicted]), false)
+    expect(engine.decide('team-a', NOW)).toEqual([])
+    engine.observe(queued('a', 1, '1', [{ ...evicted, status: 'False' }]), false)
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['a: Admitted'])
+  })
+
   it('names the first three who hold a queue, and counts the others', () => {
     const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 5 } }])
     for (const [index, name] of ['e', 'd', 'c', 'b', 'a'].entries()) {

@@ -101,11 +101,15 @@ describe('a write of the reconciler', () => {
   })
 
   it.each([
-    ['the object is gone', new ApiError(404, 'NotFound', 'pods "train" not found')],
-    ['it has a successor', new ApiError(422, 'Invalid', 'no', { causes: [{ field: 'metadata.uid' }] })],
-    ['its namespace goes', new ApiError(403, 'Forbidden', 'no', { causes: [{ reason: 'NamespaceTerminating' }] })],
-  ])('is stale, not blocked, when %s', async (_what, error) => {
-    expect(await perform(lift, apiThat(error).api, memory)).toEqual({ kind: 'stale' })
+    ['gone', 'the object is gone', new ApiError(404, 'NotFound', 'pods "train" not found')],
+    ['gone', 'it has a successor', new ApiError(422, 'Invalid', 'no', { causes: [{ field: 'metadata.uid' }] })],
+    [
+      'stale',
+      'its namespace goes',
+      new ApiError(403, 'Forbidden', 'no', { causes: [{ reason: 'NamespaceTerminating' }] }),
+    ],
+  ])('is %s, not blocked, when %s', async (kind, _what, error) => {
+    expect(await perform(lift, apiThat(error).api, memory)).toEqual({ kind })
   })
 
   it.each([
@@ -179,10 +183,23 @@ describe('a write of the reconciler', () => {
     expect(calls).toEqual([])
   })
 
-  it('reads what is there when a create meets another object, and decides again', async () => {
+  /** A create meets an object of its name. */
+  function apiWith(found: object) {
     const { api, calls } = apiThat(new ApiError(409, 'AlreadyExists', 'podgroups "gang" already exists'))
+    return { api: { ...api, get: () => Promise.resolve(found) } as unknown as KubeApi, calls }
+  }
+
+  it('decides again when a create meets what a lost answer has made', async () => {
+    const { api } = apiWith(stored(group('w', 4)))
+    remembered.length = 0
     const action: Action = { kind: 'EnsureObject', resource: POD_GROUPS, wanted: group('w', 4) }
     expect(await perform(action, api, memory)).toEqual({ kind: 'stale' })
-    expect(calls.map(({ verb }) => verb)).toEqual(['create', 'get'])
+    expect(remembered).toEqual(['podgroups'])
+  })
+
+  it("is blocked when a create meets somebody else's object", async () => {
+    const { api } = apiWith(stored(group('other', 4)))
+    const action: Action = { kind: 'EnsureObject', resource: POD_GROUPS, wanted: group('w', 4) }
+    expect(await perform(action, api, memory)).toMatchObject({ kind: 'blocked' })
   })
 })

@@ -42,6 +42,15 @@ describe('standings', () => {
     expect(told.map(({ note }) => note)).toEqual(['now first in the queue'])
   })
 
+  it('count nothing while another leads, and anew when we lead again', () => {
+    const { standings, gauge } = create()
+    standings.tell([waits()])
+    standings.rest()
+    expect(gauge.get('OverQueueLimits')).toBe(0)
+    standings.tell([waits()])
+    expect(gauge.get('OverQueueLimits')).toBe(1)
+  })
+
   it('tell a pod that came later what began before we led', () => {
     const { standings, told } = create()
     standings.lead(Date.parse('2026-11-16T10:00:00Z'))
