@@ -1,7 +1,8 @@
 import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { Log } from '../kube/vocabulary/log.ts'
 import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
-import { type CoverageFacts, compareCoverage, type Finding } from './coverage.ts'
+import { type CoverageFacts, compareCoverage } from './coverage.ts'
+import type { Finding } from './finding.ts'
 
 export interface CoverageWatchDeps {
   readonly clock: Clock
@@ -13,7 +14,7 @@ export interface CoverageWatchDeps {
 
 /** Namespaces and default queues come and go too; they are looked at again this often. */
 const INTERVAL_MS = 30_000
-const KINDS: readonly Finding['kind'][] = ['slips', 'wasted', 'unclear']
+const KINDS: readonly Finding['kind'][] = ['slips', 'wasted', 'blocked', 'unclear']
 
 /** Keeps an eye on the gap between the installed webhook configuration and Muster's own, and tells when it changes. */
 export class CoverageWatch {
@@ -62,5 +63,6 @@ export class CoverageWatch {
 const SENTENCES: Readonly<Record<Finding['kind'], string>> = {
   slips: 'some requests never reach Muster',
   wasted: 'reviews are made for nothing',
+  blocked: 'requests are refused that Muster would let pass',
   unclear: 'coverage cannot be judged',
 }

@@ -1,10 +1,12 @@
 import type { Operation } from '../admission/review.ts'
 import type { Configuration } from '../config/configuration.ts'
 import {
+  BREAK_GLASS,
   MANAGED,
   MIRROR_POD,
   OFFLINE_IDENTITY,
   QUEUE_NAME,
+  RESOURCE_IN_USE,
   SCHEDULING,
   WEBHOOK_CONFIGURATION,
 } from '../kube/vocabulary/names.ts'
@@ -13,16 +15,8 @@ import { matchesSelector } from '../kube/vocabulary/selectors.ts'
 import type { InstalledConfiguration, InstalledWebhook } from '../kube/vocabulary/webhook-configurations.ts'
 import { WEBHOOKS } from '../webhooks/all.ts'
 import { type Rule, resourceIn, type Webhook } from '../webhooks/webhook.ts'
-
-/**
- * - `slips`: what Muster has to judge and the API server does not send.
- * - `wasted`: what is sent although Muster's configuration ignores it.
- * - `unclear`: a condition that nobody but the API server can judge.
- */
-export interface Finding {
-  readonly kind: 'slips' | 'wasted' | 'unclear'
-  readonly text: string
-}
+import type { Finding } from './finding.ts'
+import { compareStatusPolicy, type StatusPolicyFacts } from './status-policy.ts'
 
 export interface CoverageFacts {
   readonly config: Configuration
@@ -30,6 +24,8 @@ export interface CoverageFacts {
   readonly validating: InstalledConfiguration | undefined
   readonly namespaces: Iterable<{ readonly name: string; readonly labels: StringMap }>
   readonly namespacesWithDefaultQueue: readonly string[]
+  /** Undefined while it is not known whether it is installed. */
+  readonly statusPolicy: StatusPolicyFacts | undefined
 }
 
 /** The rooms in which installed conditions can differ from ours before a person is bored by the list. */
@@ -41,7 +37,8 @@ const MOST_NAMES = 5
  */
 export function compareCoverage(facts: CoverageFacts): readonly Finding[] {
   const needed = WEBHOOKS.filter(({ isEnabled }) => isEnabled?.(facts.config) ?? true)
-  return needed.flatMap(webhook => {
+  const { config, statusPolicy } = facts
+  const ofWebhooks = needed.flatMap(webhook => {
     const kind = webhook.mutating ? 'mutating' : 'validating'
     const entries = (facts[kind]?.webhooks ?? []).filter(entry => pathOf(entry) === webhook.path)
     if (entries.length === 0) {
@@ -55,6 +52,9 @@ export function compareCoverage(facts: CoverageFacts): readonly Finding[] {
       ...entries.flatMap(entry => [...queueFindings(webhook, entry, facts), ...conditionFindings(entry)]),
     ]
   })
+  const queuesPods = needed.some(({ queueing }) => queueing !== undefined)
+  const ofPolicy = queuesPods && statusPolicy !== undefined ? compareStatusPolicy(config, statusPolicy) : []
+  return [...ofWebhooks, ...ofPolicy]
 }
 
 const slips = (text: string): Finding => ({ kind: 'slips', text })
@@ -89,10 +89,10 @@ function isSent({ rules = [] }: InstalledWebhook, rule: Rule, operation: Operati
   )
 }
 
-/** `*` alone stands for the resources without their subresources. */
+/** `*` alone stands for the resources without their subresources, `pods/*` for the subresources and the pods. */
 function waysToName(rule: Rule): readonly string[] {
   const { of, subresource } = rule
-  if (subresource === undefined) return [of.resource, '*', '*/*']
+  if (subresource === undefined) return [of.resource, `${of.resource}/*`, '*', '*/*']
   return [resourceIn(rule), `${of.resource}/*`, `*/${subresource}`, '*/*']
 }
 
@@ -189,6 +189,10 @@ const KNOWN_MARKS = [
   MANAGED,
   "key.startsWith('kueue.x-k8s.io/')",
   MIRROR_POD,
+  `'${RESOURCE_IN_USE}' in`,
   "request.subResource != 'status'",
   `request.userInfo.username != '${OFFLINE_IDENTITY}'`,
+  'system:serviceaccount:kube-system:generic-garbage-collector',
+  `'${BREAK_GLASS}' in request.userInfo.groups`,
+  "object.spec.priorityClassName == 'system-node-critical'",
 ]

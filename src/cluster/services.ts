@@ -7,9 +7,18 @@ import { createKubeClient } from '../kube/client/client.ts'
 import type { Credentials } from '../kube/client/credentials.ts'
 import type { KubeApi } from '../kube/vocabulary/api.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
+import { STATUS_POLICY } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
-import { LOCAL_QUEUES, MUTATING_WEBHOOKS, NAMESPACES, VALIDATING_WEBHOOKS } from '../kube/vocabulary/resources.ts'
+import {
+  LOCAL_QUEUES,
+  MUTATING_WEBHOOKS,
+  NAMESPACES,
+  VALIDATING_POLICIES,
+  VALIDATING_POLICY_BINDINGS,
+  VALIDATING_WEBHOOKS,
+} from '../kube/vocabulary/resources.ts'
+import type { InstalledPolicy, InstalledPolicyBinding } from '../kube/vocabulary/webhook-configurations.ts'
 import type { CachedWorld } from '../server/asking-world.ts'
 import type { LookUp } from '../server/inquiry.ts'
 import type { Metrics } from '../server/metrics.ts'
@@ -26,6 +35,7 @@ import { giveBackMemory } from './memory.ts'
 import { cacheObserver, controllerMetrics } from './metrics.ts'
 import { OptionalInformer } from './optional-informer.ts'
 import { OwnerCache } from './owner-cache.ts'
+import type { StatusPolicyFacts } from './status-policy.ts'
 import { WatchMonitor } from './watch-monitor.ts'
 import { clusterWorld, lookUp, slimNamespace } from './world.ts'
 
@@ -50,6 +60,8 @@ export class ClusterServices {
   readonly #namespaces: Informer<KubeObject>
   readonly #owners: OwnerCache
   readonly #defaultQueues: OptionalInformer<KubeObject>
+  readonly #statusPolicy: OptionalInformer<InstalledPolicy>
+  readonly #statusPolicyBinding: OptionalInformer<InstalledPolicyBinding>
   readonly #coverage: CoverageWatch
   readonly #watches: WatchMonitor
   readonly #controller: Controller
@@ -104,6 +116,9 @@ export class ClusterServices {
     )
     const named = { fieldSelector: 'metadata.name=default', metadataOnly: true }
     this.#defaultQueues = new OptionalInformer<KubeObject>({ ...ports, ...named, resource: LOCAL_QUEUES })
+    const policy = { ...ports, fieldSelector: `metadata.name=${STATUS_POLICY}` }
+    this.#statusPolicy = new OptionalInformer({ ...policy, resource: VALIDATING_POLICIES })
+    this.#statusPolicyBinding = new OptionalInformer({ ...policy, resource: VALIDATING_POLICY_BINDINGS })
     this.#coverage = new CoverageWatch({
       ...ports,
       facts: () => this.#coverageFacts(),
@@ -133,6 +148,8 @@ export class ClusterServices {
     this.#namespaces.start()
     this.#owners.start()
     this.#defaultQueues.start()
+    this.#statusPolicy.start()
+    this.#statusPolicyBinding.start()
     this.#coverage.start()
     this.#watches.start()
     this.#controller.start()
@@ -168,7 +185,8 @@ export class ClusterServices {
     this.#coverage.stop()
     this.#watches.stop()
     await this.#controller.stop()
-    const caches = [this.#trust, this.#namespaces, this.#owners, this.#defaultQueues]
+    const policies = [this.#statusPolicy, this.#statusPolicyBinding]
+    const caches = [this.#trust, this.#namespaces, this.#owners, this.#defaultQueues, ...policies]
     await Promise.all(caches.map(cache => cache.stop()))
     await this.#api.close()
   }
@@ -185,6 +203,15 @@ export class ClusterServices {
       validating: this.#trust.configuration(VALIDATING_WEBHOOKS),
       namespaces,
       namespacesWithDefaultQueue: namespaces.map(({ name }) => name).filter(this.world.hasDefaultQueue),
+      statusPolicy: this.#statusPolicyFacts(),
+    }
+  }
+
+  #statusPolicyFacts(): StatusPolicyFacts | undefined {
+    if (!this.#statusPolicy.synced || !this.#statusPolicyBinding.synced) return undefined
+    return {
+      policy: this.#statusPolicy.get('', STATUS_POLICY),
+      binding: this.#statusPolicyBinding.get('', STATUS_POLICY),
     }
   }
 }

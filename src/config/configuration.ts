@@ -15,6 +15,8 @@ export interface Configuration {
   readonly guard: {
     readonly exemptUsers: readonly string[]
     readonly exemptGroups: readonly string[]
+    /** Who writes the status of queued pods besides nodes: KWOK, virtual kubelets. */
+    readonly statusWriters: readonly string[]
     /** By kind of owner, in the names of frameworks: the users who create what such an owner owns. */
     readonly controllers: Readonly<Record<string, readonly string[]>>
   }
@@ -75,7 +77,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
       podSelector: {},
     },
   },
-  guard: { exemptUsers: [], exemptGroups: [], controllers: KUBERNETES_CONTROLLERS },
+  guard: { exemptUsers: [], exemptGroups: [], statusWriters: [], controllers: KUBERNETES_CONTROLLERS },
   queues: [],
   jobs: {
     scheduling: {

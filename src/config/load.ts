@@ -80,6 +80,7 @@ function withDefaults(given: GivenConfiguration): Configuration {
     guard: {
       exemptUsers: given.guard?.exemptUsers ?? defaults.guard.exemptUsers,
       exemptGroups: given.guard?.exemptGroups ?? defaults.guard.exemptGroups,
+      statusWriters: given.guard?.statusWriters ?? defaults.guard.statusWriters,
       controllers: { ...defaults.guard.controllers, ...given.guard?.controllers },
     },
     queues: (given.queues ?? defaults.queues).map(queue => ({ ...queue, limits: queue.limits ?? {} })),

@@ -75,6 +75,7 @@ export const CONFIGURATION_SCHEMA: Schema = map(
     guard: map({
       exemptUsers: setOf(text),
       exemptGroups: setOf(text),
+      statusWriters: setOf(text),
       controllers: { type: 'object', additionalProperties: setOf(text) },
     }),
     queues: list(

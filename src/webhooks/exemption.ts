@@ -1,7 +1,7 @@
 import type { AdmissionRequest, UserInfo } from '../admission/review.ts'
 import { allowed, forbiddenRequest, type Verdict } from '../admission/verdict.ts'
 import { BREAK_GLASS } from '../kube/vocabulary/names.ts'
-import type { FieldError } from '../validation/field-error.ts'
+import { type FieldError, fieldOf } from '../validation/field-error.ts'
 import type { Webhook } from './webhook.ts'
 import type { World } from './world.ts'
 
@@ -36,7 +36,7 @@ export function guardVerdict(
   const exemption = exemptionOf(userInfo, world)
   if (exemption === undefined) return forbiddenRequest(errors, warnings)
   if (exemption.by === 'self') return allowed('Valid', warnings)
-  const fields = errors.slice(0, MOST_FIELDS).map(({ field }) => field)
+  const fields = errors.slice(0, MOST_FIELDS).map(fieldOf)
   return allowed('Exempt', warnings, { exemption: `${exemption.by} ${exemption.name}: ${fields.join(', ')}` })
 }
 

@@ -7,12 +7,15 @@ import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import { parseConfiguration } from '../../src/config/load.ts'
 import {
   ADMISSION_GATE,
+  BREAK_GLASS,
   MANAGED,
   MIRROR_POD,
   OFFLINE_IDENTITY,
   QUEUE_NAME,
+  RESOURCE_IN_USE,
   SCHEDULING,
   SERVICE_NAME,
+  STATUS_POLICY,
   SYSTEM_NAMESPACE,
 } from '../../src/kube/vocabulary/names.ts'
 import { WEBHOOKS } from '../../src/webhooks/all.ts'
@@ -29,6 +32,12 @@ const manifests = files.flatMap(file =>
 function only(kind: string) {
   const found = manifests.filter(manifest => manifest.kind === kind)
   expect(found, kind).toHaveLength(1)
+  return found[0]
+}
+
+function named(kind: string, name: string) {
+  const found = manifests.filter(manifest => manifest.kind === kind && manifest.metadata.name === name)
+  expect(found, `${kind} ${name}`).toHaveLength(1)
   return found[0]
 }
 
@@ -49,7 +58,7 @@ describe('the kustomization', () => {
   it('puts everything that has a namespace into muster-system', () => {
     const clusterWide = ['Namespace', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding']
     for (const { kind, metadata } of manifests) {
-      const isClusterWide = clusterWide.includes(kind) || kind.endsWith('WebhookConfiguration')
+      const isClusterWide = clusterWide.includes(kind) || /WebhookConfiguration|AdmissionPolicy/.test(kind)
       expect(metadata.namespace, `${kind} ${metadata.name}`).toBe(isClusterWide ? undefined : SYSTEM_NAMESPACE)
     }
     expect(only('Namespace').metadata.name).toBe(SYSTEM_NAMESPACE)
@@ -58,7 +67,8 @@ describe('the kustomization', () => {
 })
 
 describe('rights', () => {
-  const rules = manifests.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role').flatMap(role => role.rules)
+  const [clusterRole, role] = [named('ClusterRole', 'muster'), only('Role')]
+  const rules = [...clusterRole.rules, ...role.rules]
 
   it('name every verb, resource and group', () => {
     expect(rules.length).toBeGreaterThan(0)
@@ -67,7 +77,6 @@ describe('rights', () => {
   })
 
   it('reach Secrets only in the own namespace, and read only the own one', () => {
-    const [clusterRole, role] = [only('ClusterRole'), only('Role')]
     const ofSecrets = (rule: { resources: string[] }): boolean => rule.resources.includes('secrets')
     expect(clusterRole.rules.filter(ofSecrets)).toEqual([])
     for (const rule of role.rules.filter(ofSecrets)) {
@@ -78,10 +87,26 @@ describe('rights', () => {
 
   it('change no webhook configuration but the own two', () => {
     const touching = rules.filter(rule => rule.apiGroups.includes('admissionregistration.k8s.io'))
-    expect(touching).toHaveLength(1)
-    expect(touching[0].resourceNames).toEqual(['muster'])
-    expect(touching[0].verbs).not.toContain('create')
-    expect(touching[0].verbs).not.toContain('delete')
+    expect(touching).toHaveLength(2)
+    const [configurations, policies] = touching
+    expect(configurations.resourceNames).toEqual(['muster'])
+    expect(configurations.verbs).toEqual(['get', 'list', 'watch', 'patch'])
+    // No policy holds who may change policies.
+    expect(policies).toEqual({
+      apiGroups: ['admissionregistration.k8s.io'],
+      resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+      resourceNames: [STATUS_POLICY],
+      verbs: ['get', 'list', 'watch'],
+    })
+  })
+
+  it('let who views a namespace see its Workloads, and who edits it delete them and switch them off', () => {
+    const [view, edit] = ['view', 'edit'].map(verb => named('ClusterRole', `muster-workloads-${verb}`))
+    expect(view.metadata.labels).toEqual({ 'rbac.authorization.k8s.io/aggregate-to-view': 'true' })
+    expect(edit.metadata.labels).toEqual({ 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' })
+    const workloads = { apiGroups: ['muster.dev'], resources: ['workloads'] }
+    expect(view.rules).toEqual([{ ...workloads, verbs: ['get', 'list', 'watch'] }])
+    expect(edit.rules).toEqual([{ ...workloads, verbs: ['update', 'patch', 'delete', 'deletecollection'] }])
   })
 
   it('never create or replace a pod', () => {
@@ -169,7 +194,19 @@ describe('the Deployment', () => {
   })
 })
 
+interface Condition {
+  readonly name: string
+  readonly expression: string
+}
+
+interface PolicyRule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly operations: readonly string[]
+}
+
 interface Entry {
+  readonly matchConditions: readonly Condition[]
   readonly clientConfig: { readonly service: { readonly path: string } }
   readonly rules: readonly { readonly resources: readonly string[] }[]
 }
@@ -179,7 +216,8 @@ describe('the webhooks', () => {
   const validating = only('ValidatingWebhookConfiguration')
   const both = [mutating.webhooks[0], validating.webhooks[0]]
   const bindings = validating.webhooks[1]
-  const jobs = validating.webhooks.slice(2)
+  const jobs = validating.webhooks.slice(2, 5)
+  const workloads = validating.webhooks[5]
 
   it('have the names and paths of the contract', () => {
     for (const { metadata } of [mutating, validating]) expect(metadata.name).toBe('muster')
@@ -194,6 +232,9 @@ describe('the webhooks', () => {
     for (const { clientConfig } of jobs) {
       expect(clientConfig).toEqual({ service: { ...service, path: '/validate/jobs' } })
     }
+    expect(workloads.name).toBe('workloads.validate.muster.dev')
+    expect(workloads.clientConfig).toEqual({ service: { ...service, path: '/validate/workloads' } })
+    expect(validating.webhooks).toHaveLength(6)
   })
 
   it('are not called for Jobs that say nothing about their scheduling', () => {
@@ -201,6 +242,14 @@ describe('the webhooks', () => {
       expect(matchConditions[0].name).toBe('asks-to-be-scheduled')
       expect(matchConditions[0].expression).toContain(`'${SCHEDULING}' in`)
     }
+  })
+
+  it('are called for a new parallelism only where it may be that of a gang', () => {
+    const [{ expression }] = jobs[0].matchConditions
+    const [, change = ''] = expression.split("request.operation == 'UPDATE'")
+    expect(change).toContain('object.spec.parallelism != oldObject.spec.parallelism')
+    expect(change).toContain("oldObject.spec.completionMode == 'Indexed'")
+    expect(change).toContain('oldObject.spec.completions == oldObject.spec.parallelism')
   })
 
   it('ask for what the webhooks say they judge, no more and no less', () => {
@@ -231,7 +280,7 @@ describe('the webhooks', () => {
   })
 
   it('leave kube-system and Muster itself alone, answer fast, and have no side effects', () => {
-    for (const webhook of [...both, bindings, ...jobs]) {
+    for (const webhook of [...both, bindings, ...jobs, workloads]) {
       expect(webhook).toMatchObject({
         admissionReviewVersions: ['v1'],
         failurePolicy: 'Fail',
@@ -259,35 +308,148 @@ describe('the webhooks', () => {
     expect(both[1].matchConditions[1].expression).toContain('[object, oldObject].exists(pod, pod != null &&')
   })
 
-  it('are not called for a status that leaves the marks alone', () => {
-    const condition = both[1].matchConditions[2]
-    expect(condition.name).toBe('not-a-mere-status')
-    expect(condition.expression).toContain("request.subResource != 'status' ||")
+  const condition = ({ matchConditions }: Entry, name: string): string =>
+    matchConditions.find(each => each.name === name)?.expression ?? ''
+
+  it('are not called for changes of pods that leave the marks alone', () => {
+    const expression = condition(both[1], 'touches-our-marks')
+    expect(expression.startsWith("request.operation == 'CREATE' ||")).toBe(true)
+    expect(expression).toContain("request.subResource == 'resize'")
+    for (const part of ['labels', 'annotations']) expect(expression).toContain(`pair[0].metadata.${part}.exists(key,`)
+    for (const prefix of ['kueue.x-k8s.io/', 'muster.dev/']) {
+      expect(expression.split(`key.startsWith('${prefix}')`), prefix).toHaveLength(3)
+    }
+    expect(expression).toContain(`'${MANAGED}' in pair[0].metadata.finalizers`)
+    expect(expression).toContain(`gate.name == '${ADMISSION_GATE}'`)
   })
 
-  it('are called for a status that changes any mark, and for Bindings that write one', () => {
-    expect(both[1].matchConditions[2].expression).toContain("key.startsWith('muster.dev/')")
-    const [condition] = bindings.matchConditions
+  it('are called for Workloads when something of ours changes, and not for the garbage collector', () => {
+    const expression = condition(workloads, 'touches-what-is-ours')
+    expect(expression.startsWith("request.operation == 'CREATE' ||")).toBe(true)
+    for (const part of ['status', 'ownerReferences', "key != 'active'", 'labels', 'annotations', RESOURCE_IN_USE]) {
+      expect(expression).toContain(part)
+    }
+    expect(condition(workloads, 'not-the-garbage-collector')).toContain(
+      'system:serviceaccount:kube-system:generic-garbage-collector',
+    )
+  })
+
+  it('are called for Bindings that write a mark', () => {
+    const expression = condition(bindings, 'writes-a-mark')
     for (const mark of ["startsWith('kueue.x-k8s.io/')", "startsWith('muster.dev/')", `== '${MIRROR_POD}'`]) {
-      expect(condition.expression).toContain(mark)
+      expect(expression).toContain(mark)
     }
   })
 
   it('are not called for what Muster itself writes, under the identity that its manifests give it', () => {
-    const own = both[1].matchConditions[3]
-    expect(own.name).toBe('not-muster-itself')
-    expect(own.expression).toBe(`request.userInfo.username != '${OFFLINE_IDENTITY}'`)
+    for (const entry of [both[1], workloads]) {
+      expect(condition(entry, 'not-muster-itself')).toBe(`request.userInfo.username != '${OFFLINE_IDENTITY}'`)
+    }
   })
 
-  it('see all pods but mirror pods in the overlay for that', () => {
-    const overlay = parseYaml(readFileSync(join(root, 'manifests/overlays/all-pods/kustomization.yaml'), 'utf8'))
-    const targets = overlay.patches.map((patch: { target: { kind: string } }) => patch.target.kind)
-    expect(targets).toEqual(['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'])
-    for (const { patch } of overlay.patches) {
-      expect(parseYaml(patch)).toEqual([
-        { op: 'test', path: '/webhooks/0/matchConditions/1/name', value: 'asks-for-a-queue' },
-        { op: 'remove', path: '/webhooks/0/matchConditions/1' },
-      ])
+  it('let the break-glass group pass where they validate, and not where they gate', () => {
+    for (const entry of validating.webhooks) {
+      expect(condition(entry, 'not-break-glass'), entry.name).toBe(
+        `!(has(request.userInfo.groups) && '${BREAK_GLASS}' in request.userInfo.groups)`,
+      )
+    }
+    expect(JSON.stringify(mutating)).not.toContain(BREAK_GLASS)
+  })
+
+  it('see all pods of chosen namespaces in the overlay for that, but for what the cluster needs to live', () => {
+    const folder = join(root, 'manifests/overlays/all-pods')
+    const { patches } = parseYaml(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'))
+    for (const { target } of patches) {
+      expect(target).toEqual({ kind: '(Mutating|Validating)WebhookConfiguration', name: 'muster' })
+    }
+    // Somebody has to say which namespaces: the file is not there.
+    expect(patches[0].path).toBe('namespace-selector.yaml')
+    expect(readdirSync(folder)).not.toContain('namespace-selector.yaml')
+    const [example] = parseYaml(readFileSync(join(folder, 'namespace-selector.example.yaml'), 'utf8'))
+    expect(example).toMatchObject({ op: 'add', path: '/webhooks/0/namespaceSelector/matchExpressions/-' })
+    const [test, replace] = parseYaml(patches[1].patch)
+    expect(test).toEqual({ op: 'test', path: '/webhooks/0/matchConditions/1/name', value: 'asks-for-a-queue' })
+    expect(replace).toMatchObject({ op: 'replace', path: '/webhooks/0/matchConditions/1' })
+    expect(replace.value.expression).toContain(`!(request.namespace in ['kube-system', '${SYSTEM_NAMESPACE}'])`)
+    expect(replace.value.expression).toContain("'system-node-critical'")
+  })
+})
+
+describe('the policies', () => {
+  const policies = manifests.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+  const conditionsOf = (name: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      named('ValidatingAdmissionPolicy', name).spec.matchConditions.map((each: Condition) => [
+        each.name,
+        each.expression,
+      ]),
+    )
+
+  it('are each bound by a binding of the same name, and refuse, but for the one that only records', () => {
+    expect(policies.length).toBeGreaterThan(5)
+    for (const { metadata, spec } of policies) {
+      const records = metadata.name === 'muster-break-glass'
+      expect(metadata.name).toMatch(/^muster-/)
+      expect(spec.failurePolicy).toBe(records ? 'Ignore' : 'Fail')
+      expect(named('ValidatingAdmissionPolicyBinding', metadata.name).spec).toEqual({
+        policyName: metadata.name,
+        validationActions: [records ? 'Audit' : 'Deny'],
+      })
+    }
+    expect(manifests.filter(({ kind }) => kind === 'ValidatingAdmissionPolicyBinding')).toHaveLength(policies.length)
+  })
+
+  it('say why they refuse', () => {
+    for (const { metadata, spec } of policies) {
+      for (const { message, reason } of spec.validations ?? []) {
+        expect(message.length, metadata.name).toBeGreaterThan(40)
+        expect(reason).toBe('Forbidden')
+      }
+    }
+  })
+
+  it('take the status of queued pods from nodes and from the status writers of the configuration', () => {
+    const conditions = conditionsOf(STATUS_POLICY)
+    expect(conditions.queued).toContain(`'${MANAGED}' in oldObject.metadata.labels`)
+    expect(conditions.queued).toContain(`'${MANAGED}' in oldObject.metadata.finalizers`)
+    expect(conditions['not-a-node']).toContain("'system:nodes' in request.userInfo.groups")
+    const listed = DEFAULT_CONFIGURATION.guard.statusWriters.map(user => `'${user}'`).join(', ')
+    expect(conditions['not-a-status-writer']).toBe(`!(request.userInfo.username in [${listed}])`)
+  })
+
+  it('hold the account of Muster, and nobody else, to what it writes', () => {
+    const account = policies.filter(({ metadata }) => metadata.name.startsWith('muster-account'))
+    expect(account).toHaveLength(4)
+    for (const { metadata } of account) {
+      expect(conditionsOf(metadata.name)).toEqual({
+        'muster-itself': `request.userInfo.username == '${OFFLINE_IDENTITY}'`,
+      })
+    }
+    const [secret, lease] = only('Role').rules.flatMap((rule: { resourceNames?: string[] }) => rule.resourceNames ?? [])
+    const { expression } = named('ValidatingAdmissionPolicy', 'muster-account-names').spec.validations[0]
+    expect(expression).toContain(`request.name == '${secret}'`)
+    expect(expression).toContain(`request.name == '${lease}'`)
+  })
+
+  it('record the break-glass group wherever it passes', () => {
+    const { spec } = named('ValidatingAdmissionPolicy', 'muster-break-glass')
+    expect(conditionsOf('muster-break-glass')['break-glass']).toContain(`'${BREAK_GLASS}' in request.userInfo.groups`)
+    expect(spec.auditAnnotations).toEqual([{ key: 'used-by', valueExpression: 'request.userInfo.username' }])
+    const recorded = new Set(
+      spec.matchConstraints.resourceRules.flatMap((rule: PolicyRule) =>
+        rule.resources.flatMap(resource => rule.operations.map(each => `${each} ${rule.apiGroups[0]}/${resource}`)),
+      ),
+    )
+    const judged = WEBHOOKS.filter(({ mutating }) => !mutating).flatMap(({ rules }) =>
+      rules.flatMap(rule => rule.operations.map(each => `${each} ${rule.of.group}/${resourceIn(rule)}`)),
+    )
+    expect(judged.filter(each => !recorded.has(each))).toEqual([])
+    const passing = policies.filter(({ metadata }) => 'not-break-glass' in conditionsOf(metadata.name))
+    expect(passing.map(({ metadata }) => metadata.name)).toEqual([STATUS_POLICY])
+    for (const policy of passing) {
+      for (const { apiGroups, resources, operations } of policy.spec.matchConstraints.resourceRules) {
+        for (const resource of resources) expect(recorded).toContain(`${operations[0]} ${apiGroups[0]}/${resource}`)
+      }
     }
   })
 })

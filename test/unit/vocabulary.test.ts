@@ -31,7 +31,13 @@ const PERFORM = 'reconciler/perform.ts'
 const CACHE = 'reconciler/cache-contents.ts'
 
 /** Muster's own objects and users, whose names nobody reads from labels. */
-type ObjectName = 'SYSTEM_NAMESPACE' | 'SERVICE_NAME' | 'WEBHOOK_CONFIGURATION' | 'OFFLINE_IDENTITY' | 'BREAK_GLASS'
+type ObjectName =
+  | 'SYSTEM_NAMESPACE'
+  | 'SERVICE_NAME'
+  | 'WEBHOOK_CONFIGURATION'
+  | 'STATUS_POLICY'
+  | 'OFFLINE_IDENTITY'
+  | 'BREAK_GLASS'
 
 const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   QUEUE_NAME: {
@@ -82,6 +88,12 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
       'config/rules.ts',
     ],
     named: ['config/configuration.ts'],
+  },
+
+  RESOURCE_IN_USE: {
+    read: 'webhooks/workloads/guard.ts',
+    written: ['engines/builtin/workloads.ts'],
+    named: ['engines/builtin/builtin.ts', COVERAGE],
   },
 
   SCHEDULING: { read: 'validation/jobs/job-view.ts', named: [COVERAGE] },

@@ -1,8 +1,9 @@
 import type { Configuration } from '../../config/configuration.ts'
+import { RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
 import type { Engine } from '../../reconciler/engine.ts'
 import { byConditions } from '../conditions.ts'
 import { FifoQueues } from './fifo.ts'
-import { composeWorkload, isForGroup, QUEUE_ORDER, RESOURCE_IN_USE, WORKLOADS, workloadForCache } from './workloads.ts'
+import { composeWorkload, isForGroup, QUEUE_ORDER, WORKLOADS, workloadForCache } from './workloads.ts'
 
 /** The engine that comes with Muster: Workloads of its own kind, first in, first out per queue, decided in this process. */
 export function builtinEngine(queues: Configuration['queues']): Engine {

@@ -1,4 +1,5 @@
 import type { Resource } from '../../kube/vocabulary/api.ts'
+import { RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
 import { askedOf } from '../../workload/asked.ts'
 import type { WorkloadPlan } from '../../workload/compose.ts'
@@ -12,7 +13,6 @@ export const WORKLOADS: Resource = {
   kind: 'Workload',
   namespaced: true,
 }
-export const RESOURCE_IN_USE = 'muster.dev/resource-in-use'
 /** Kueue's mark, so that people find it under the name they know. */
 export const IS_GROUP_WORKLOAD = 'kueue.x-k8s.io/is-group-workload'
 /** Where in its queue the Workload stands: the resource version at which it was complete, or came over from another. */

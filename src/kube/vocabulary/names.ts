@@ -44,9 +44,14 @@ export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name'
 export const SYSTEM_NAMESPACE = 'muster-system'
 export const SERVICE_NAME = 'muster'
 export const WEBHOOK_CONFIGURATION = 'muster'
+/** Of the ValidatingAdmissionPolicy and its binding that say who writes the status of queued pods. */
+export const STATUS_POLICY = 'muster-pod-status'
 export const OFFLINE_IDENTITY = 'system:serviceaccount:muster-system:muster'
 /** Whom no validating webhook holds up. RBAC on impersonation decides who may act as a member of it. */
 export const BREAK_GLASS = 'muster:break-glass'
+
+/** Finalizer of a Workload of the built-in engine, as long as its pods may hold what it was admitted with. */
+export const RESOURCE_IN_USE = 'muster.dev/resource-in-use'
 
 /** The scheduling block of a Job, for API servers that do not know `spec.scheduling`. */
 export const SCHEDULING = 'muster.dev/scheduling'

@@ -42,6 +42,22 @@ export const VALIDATING_WEBHOOKS: Resource = {
   namespaced: false,
 }
 
+export const VALIDATING_POLICIES: Resource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingadmissionpolicies',
+  kind: 'ValidatingAdmissionPolicy',
+  namespaced: false,
+}
+
+export const VALIDATING_POLICY_BINDINGS: Resource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingadmissionpolicybindings',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  namespaced: false,
+}
+
 /** Create-only: the answer to "who am I?". */
 export const SELF_SUBJECT_REVIEWS: Resource = {
   group: 'authentication.k8s.io',

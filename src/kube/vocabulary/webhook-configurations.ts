@@ -22,3 +22,12 @@ export interface InstalledWebhook {
 export interface InstalledConfiguration extends KubeObject {
   readonly webhooks?: readonly InstalledWebhook[]
 }
+
+/** A ValidatingAdmissionPolicy, as far as Muster reads it. */
+export interface InstalledPolicy extends KubeObject {
+  readonly spec?: { readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[] }
+}
+
+export interface InstalledPolicyBinding extends KubeObject {
+  readonly spec?: { readonly policyName?: string; readonly validationActions?: readonly string[] }
+}

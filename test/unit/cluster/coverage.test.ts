@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type CoverageFacts, compareCoverage } from '../../../src/cluster/coverage.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
-import type { InstalledConfiguration, InstalledWebhook } from '../../../src/kube/vocabulary/webhook-configurations.ts'
+import type {
+  InstalledConfiguration,
+  InstalledPolicy,
+  InstalledPolicyBinding,
+  InstalledWebhook,
+} from '../../../src/kube/vocabulary/webhook-configurations.ts'
 import { WEBHOOKS } from '../../../src/webhooks/all.ts'
 import { resourceIn } from '../../../src/webhooks/webhook.ts'
 
@@ -15,6 +20,10 @@ const shipped = (kind: string): InstalledConfiguration => {
   if (found === undefined) throw new Error(`no ${kind} in the manifests`)
   return found
 }
+
+const [shippedPolicy, shippedBinding] = parseAllDocuments(
+  readFileSync('manifests/base/policy-pod-status.yaml', 'utf8'),
+).map(document => document.toJS()) as [InstalledPolicy, InstalledPolicyBinding]
 
 const namespace = (name: string, labels: Record<string, string> = {}) => ({
   name,
@@ -28,6 +37,7 @@ function facts(change: Partial<CoverageFacts> = {}): CoverageFacts {
     validating: shipped('ValidatingWebhookConfiguration'),
     namespaces: [namespace('kube-system'), namespace('muster-system'), namespace('ml', { team: 'a' })],
     namespacesWithDefaultQueue: [],
+    statusPolicy: { policy: shippedPolicy, binding: shippedBinding },
     ...change,
   }
 }
@@ -120,12 +130,12 @@ describe('the coverage of the installed webhook configuration', () => {
           ? { ...entry, rules: [{ apiGroups: ['*'], operations: ['*'], resources }] }
           : entry,
       )
-    for (const all of [['*/*'], ['pods', 'pods/*'], ['*', '*/resize', '*/status']]) {
+    for (const all of [['*/*'], ['pods/*'], ['*', '*/resize', '*/status']]) {
       expect(texts({ validating: rewritten(all) }), all.join()).toEqual([])
     }
     const missing = texts({ validating: rewritten(['*']) }).map(text => text.split(':')[1])
     expect(missing).toEqual([' UPDATE of pods/resize', ' UPDATE of pods/status'])
-    expect(texts({ validating: rewritten(['pods/*']) })[0]).toContain('CREATE, UPDATE of pods: no rule')
+    expect(texts({ validating: rewritten(['*/resize', '*/status']) })[0]).toContain('CREATE, UPDATE of pods: no rule')
   })
 
   it('asks for no pods where pods are not enabled, but for Jobs all the same', () => {
@@ -133,6 +143,7 @@ describe('the coverage of the installed webhook configuration', () => {
     const config: Configuration = { ...DEFAULT_CONFIGURATION, integrations }
     expect(texts({ config, mutating: undefined, validating: undefined })).toEqual([
       'slips: all jobs, cronjobs, jobsets: validating configuration muster has no webhook for /validate/jobs',
+      'slips: all workloads: validating configuration muster has no webhook for /validate/workloads',
     ])
   })
 
@@ -187,5 +198,70 @@ describe('the coverage of the installed webhook configuration', () => {
     expect(texts({ mutating })).toEqual([
       "unclear: condition mine of webhook pods.muster.dev is not one of Muster's manifests",
     ])
+  })
+})
+
+describe('the policy on the status of queued pods', () => {
+  const NOT_INSTALLED =
+    'slips: forged ends of pods, which free quota while the pods run: ValidatingAdmissionPolicy muster-pod-status is ' +
+    'not installed and bound with Deny; kubectl apply -k manifests/, on Kubernetes 1.30 or later'
+
+  const statusWriters = (...users: readonly string[]): Configuration => ({
+    ...DEFAULT_CONFIGURATION,
+    guard: { ...DEFAULT_CONFIGURATION.guard, statusWriters: users },
+  })
+
+  function listing(expression: string): CoverageFacts['statusPolicy'] {
+    const matchConditions = (shippedPolicy.spec?.matchConditions ?? []).map(condition =>
+      condition.name === 'not-a-status-writer' ? { ...condition, expression } : condition,
+    )
+    return { policy: { ...shippedPolicy, spec: { matchConditions } }, binding: shippedBinding }
+  }
+
+  it('is not judged before it is known whether it is there', () => {
+    expect(texts({ statusPolicy: undefined })).toEqual([])
+  })
+
+  it.each([
+    ['is not there', { policy: undefined, binding: shippedBinding }],
+    ['is not bound', { policy: shippedPolicy, binding: undefined }],
+    [
+      'only warns',
+      {
+        policy: shippedPolicy,
+        binding: { ...shippedBinding, spec: { ...shippedBinding.spec, validationActions: [] } },
+      },
+    ],
+    ['is not the one that is bound', { policy: shippedPolicy, binding: { ...shippedBinding, spec: {} } }],
+  ])('is missed when it %s', (_, statusPolicy) => {
+    expect(texts({ statusPolicy })).toEqual([NOT_INSTALLED])
+  })
+
+  it('lists whom the configuration lists, in whatever order and quotes', () => {
+    const statusPolicy = listing(`!(request.userInfo.username in\n  ["kwok", 'system:serviceaccount:a:b'])`)
+    expect(texts({ config: statusWriters('system:serviceaccount:a:b', 'kwok'), statusPolicy })).toEqual([])
+  })
+
+  it('is told apart from the configuration by name', () => {
+    const statusPolicy = listing("!(request.userInfo.username in ['kwok', 'other'])")
+    expect(texts({ config: statusWriters('kwok', 'mine'), statusPolicy })).toEqual([
+      'slips: status of queued pods from other: listed in policy muster-pod-status, but not in guard.statusWriters',
+      'blocked: status of queued pods from mine: listed in guard.statusWriters, but not in policy muster-pod-status',
+    ])
+  })
+
+  it.each(['true', "!(request.userInfo.username in ['a' + 'b'])", "!(request.userInfo.username in ['a',])"])(
+    'is not guessed at when its list is %s',
+    expression => {
+      expect(texts({ statusPolicy: listing(expression) })).toEqual([
+        'unclear: condition not-a-status-writer of policy muster-pod-status is not a list of users',
+      ])
+    },
+  )
+
+  it('does not matter where pods are not queued', () => {
+    const integrations = { ...DEFAULT_CONFIGURATION.integrations, frameworks: ['batch/job'] }
+    const config: Configuration = { ...DEFAULT_CONFIGURATION, integrations }
+    expect(texts({ config, statusPolicy: { policy: undefined, binding: undefined } })).toEqual([])
   })
 })

@@ -32,7 +32,7 @@ describe('a configuration file', () => {
   it('gets a default for each key that it leaves out, however deep', () => {
     const text = `${HEADER}
 integrations: {podOptions: {podSelector: {matchLabels: {team: a}}}}
-guard: {exemptGroups: [platform-admins]}
+guard: {exemptGroups: [platform-admins], statusWriters: [kwok]}
 queues: [{name: team-a}, {name: team-b, limits: {pods: 64, cpu: "128", nvidia.com/gpu: 16}}]
 jobs: {scheduling: {allow: {policies: [gang]}}, parallelism: {implicitGang: indexed}}
 `
@@ -45,7 +45,7 @@ jobs: {scheduling: {allow: {policies: [gang]}}, parallelism: {implicitGang: inde
           podSelector: { matchLabels: { team: 'a' } },
         },
       },
-      guard: { ...DEFAULT_CONFIGURATION.guard, exemptGroups: ['platform-admins'] },
+      guard: { ...DEFAULT_CONFIGURATION.guard, exemptGroups: ['platform-admins'], statusWriters: ['kwok'] },
       queues: [
         { name: 'team-a', limits: {} },
         { name: 'team-b', limits: { pods: 64, cpu: '128', 'nvidia.com/gpu': 16 } },

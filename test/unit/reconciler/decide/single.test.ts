@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { RESOURCE_IN_USE } from '../../../../src/engines/builtin/workloads.ts'
 import {
   CLUSTER_QUEUE_LABEL,
   LOCAL_QUEUE_LABEL,
   PODSET_LABEL,
+  RESOURCE_IN_USE,
   WORKLOAD_ANNOTATION,
 } from '../../../../src/kube/vocabulary/names.ts'
 import { managedPod } from '../../../support/pods.ts'

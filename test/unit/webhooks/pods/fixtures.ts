@@ -43,6 +43,7 @@ export function worldOf(options: WorldOptions = {}): World {
       },
     },
     guard: {
+      ...DEFAULT_CONFIGURATION.guard,
       exemptUsers: options.exemptUsers ?? [],
       exemptGroups: options.exemptGroups ?? [],
       controllers: options.controllers ?? DEFAULT_CONFIGURATION.guard.controllers,
