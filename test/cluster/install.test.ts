@@ -7,9 +7,19 @@ import { queuedPod } from './support/manifests.ts'
 import { Muster } from './support/muster.ts'
 import { eventually } from './support/wait.ts'
 
+interface Policy extends KubeObject {
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly typeChecking?: { readonly expressionWarnings?: readonly { fieldRef: string; warning: string }[] }
+  }
+}
+
 interface WebhookConfiguration {
   readonly webhooks: readonly { readonly name: string; readonly clientConfig: { readonly caBundle?: string } }[]
 }
+
+/** Whose status moves on its own; their generation moves only with what was applied. */
+const HAVE_A_STATUS = ['Deployment', 'CustomResourceDefinition', 'PodDisruptionBudget', 'ValidatingAdmissionPolicy']
 
 const CONFIGURATIONS = ['mutatingwebhookconfiguration', 'validatingwebhookconfiguration'] as const
 
@@ -45,14 +55,15 @@ describe('the installation', () => {
     const kinds = 'deploy,svc,sa,cm,role,rolebinding,pdb,networkpolicy'
     const namespaced = await plane.kubectl.json<{ items: KubeObject[] }>(['get', kinds, '-n', 'muster-system'])
     const wide = await plane.kubectl.json<{ items: KubeObject[] }>([
-      ...['get', 'crd,clusterrole,clusterrolebinding,mutatingwebhookconfiguration,validatingwebhookconfiguration,ns'],
+      'get',
+      'crd,clusterrole,clusterrolebinding,mutatingwebhookconfiguration,validatingwebhookconfiguration,ns,' +
+        'validatingadmissionpolicy,validatingadmissionpolicybinding',
     ])
     const ours = wide.items.filter(({ metadata }) => /^muster|\.muster\.dev$/.test(metadata.name ?? ''))
-    // A Deployment's status moves on its own; its generation moves only with what was applied.
     return [...namespaced.items, ...ours]
       .filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt' && metadata.name !== 'default')
       .map(({ kind, metadata }) => {
-        const settled = kind === 'Deployment' || kind === 'CustomResourceDefinition' || kind === 'PodDisruptionBudget'
+        const settled = HAVE_A_STATUS.includes(kind ?? '')
         return `${kind}/${metadata.name}: ${settled ? metadata.generation : metadata.resourceVersion}`
       })
       .sort()
@@ -67,6 +78,26 @@ describe('the installation', () => {
     expect(await versions()).toEqual(before)
     const { stdout } = await plane.kubectl(['diff', '-k', 'manifests/'])
     expect(stdout).toBe('')
+  })
+
+  it('has policies in which the API server finds no wrong type', async () => {
+    const names = (items: readonly Policy[]) => items.map(({ metadata }) => metadata.name ?? '')
+    const items = await eventually('all policies are checked', async () => {
+      const all = await plane.kubectl.json<{ items: Policy[] }>(['get', 'validatingadmissionpolicies'])
+      const ours = all.items.filter(({ metadata }) => metadata.name?.startsWith('muster-'))
+      const checked = ours.filter(({ metadata, status }) => status?.observedGeneration === metadata.generation)
+      expect(names(checked)).toEqual(names(ours))
+      return ours
+    })
+    expect(items.length).toBeGreaterThan(5)
+    const warnings = items.flatMap(({ metadata, status }) =>
+      (status?.typeChecking?.expressionWarnings ?? []).map(({ fieldRef, warning }) => [
+        metadata.name,
+        fieldRef,
+        warning,
+      ]),
+    )
+    expect(warnings).toEqual([])
   })
 
   it('makes the certificates, shares them in a Secret and has the API server trust them', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,6 +19,17 @@ export interface ControlPlaneOptions {
   readonly nodes?: number
   /** Controllers of Kubernetes that stay away, by their names in `kube-controller-manager --controllers`. */
   readonly withoutControllers?: readonly string[]
+  /** Whether the API server keeps an audit log of writes, for `audit()`. */
+  readonly audited?: boolean
+}
+
+/** An entry of the audit log, as far as tests read it. */
+export interface AuditEvent {
+  readonly verb: string
+  readonly user: { readonly username: string }
+  readonly impersonatedUser?: { readonly username: string }
+  readonly objectRef?: { readonly resource?: string; readonly name?: string; readonly subresource?: string }
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 const START_LIMIT_MS = 60_000
@@ -31,6 +42,21 @@ const IDENTITIES = {
   scheduler: { user: 'system:kube-scheduler' },
   kwok: { user: 'kwok', group: 'system:masters' },
 } as const satisfies Record<string, Identity>
+
+/** Who wrote what, when it was done; the content stays out, and so does the daily work of nodes and controllers. */
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [
+    {
+      level: 'None',
+      users: Object.values(IDENTITIES).flatMap(({ user }) => (user === 'kubernetes-admin' ? [] : [user])),
+    },
+    { level: 'None', resources: [{ group: 'coordination.k8s.io' }, { group: 'events.k8s.io' }] },
+    { level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete'] },
+  ],
+}
 
 /** Starts etcd, the API server, the controller manager, the scheduler and KWOK, and waits until pods can run. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
@@ -93,7 +119,13 @@ export class ControlPlane {
     const admin = await createClientCertificate(ca, IDENTITIES.admin)
     await writeFile(this.kubeconfig, kubeconfig(this.server, ca.cert, admin), { mode: 0o600 })
     this.#reader = createReader({ port: apiPort, ca: ca.cert, ...admin })
-    this.#apiServerArgs = apiServerArgs({ port: apiPort, etcdPort, files, featureGates })
+    const auditPolicy = this.#options.audited ? join(folder, 'audit-policy.json') : undefined
+    if (auditPolicy !== undefined) await writeFile(auditPolicy, JSON.stringify(AUDIT_POLICY))
+    const auditLog = this.#auditLog
+    this.#apiServerArgs = apiServerArgs({
+      ...{ port: apiPort, etcdPort, files, featureGates },
+      ...(auditPolicy !== undefined && { audit: { policy: auditPolicy, log: auditLog } }),
+    })
     await this.startApiServer()
 
     const controllerManager = await this.#clientKubeconfig('controller-manager', IDENTITIES.controllerManager)
@@ -134,6 +166,19 @@ export class ControlPlane {
   async startApiServer(): Promise<void> {
     this.#launch('kube-apiserver', this.#apiServerArgs)
     await this.#until('the API server is ready', reader => reader.ready())
+  }
+
+  /** What the audit log says so far. */
+  async audit(): Promise<readonly AuditEvent[]> {
+    const text = await readFile(this.#auditLog, 'utf8')
+    return text
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => JSON.parse(line) as AuditEvent)
+  }
+
+  get #auditLog(): string {
+    return join(this.folder, 'audit.log')
   }
 
   /** As in an upgrade: it finishes what is in flight, goes, and comes back. */

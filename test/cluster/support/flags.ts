@@ -35,8 +35,9 @@ export function apiServerArgs(options: {
   etcdPort: number
   files: PkiFiles
   featureGates: FeatureGates
+  audit?: { readonly policy: string; readonly log: string }
 }): string[] {
-  const { files } = options
+  const { files, audit } = options
   return [
     '--bind-address=127.0.0.1',
     `--secure-port=${options.port}`,
@@ -57,6 +58,10 @@ export function apiServerArgs(options: {
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${files.serviceAccountPublicKey}`,
     `--service-account-signing-key-file=${files.serviceAccountPrivateKey}`,
+    // Blocking: what a test has done is in the log when its request is answered.
+    ...(audit
+      ? [`--audit-policy-file=${audit.policy}`, `--audit-log-path=${audit.log}`, '--audit-log-mode=blocking']
+      : []),
     ...gates(options.featureGates),
     ...(options.featureGates === 'all' ? [`--runtime-config=${enabled(API_VERSIONS)}`] : []),
   ]

@@ -11,6 +11,12 @@ import { eventually } from './wait.ts'
 
 const ROOT = new URL('../../..', import.meta.url).pathname
 
+/** KWOK stands for every kubelet of these planes, under a name that is no node's. */
+const STATUS_WRITERS = ['kwok']
+
+/** As in the configuration file. */
+type Config = Readonly<Record<string, unknown>> & { readonly guard?: object }
+
 export interface MusterOptions {
   readonly logLevel?: string
   /** What Node runs. Default: the launcher, which starts the source of this checkout. */
@@ -49,14 +55,15 @@ export class Muster {
   }
 
   /** Applies the manifests and starts one replica; resolves when it is ready. */
-  static async install(plane: ControlPlane, config: object = {}, options: MusterOptions = {}): Promise<Muster> {
+  static async install(plane: ControlPlane, config: Config = {}, options: MusterOptions = {}): Promise<Muster> {
     const ports = await freePorts(2)
     await plane.kubectl(['apply', '-f', '-'], { stdin: await manifestsFor(plane, ports[0] ?? 0) })
     await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
     const kubeconfig = await plane.serviceAccountKubeconfig('muster-system', 'muster')
     const configFile = join(plane.folder, 'muster.yaml')
     const head = { apiVersion: 'config.muster.dev/v1alpha1', kind: 'Configuration' }
-    await writeFile(configFile, stringify({ ...head, ...config }))
+    const guard = { ...config.guard, statusWriters: STATUS_WRITERS }
+    await writeFile(configFile, stringify({ ...head, ...config, guard }))
     const muster = new Muster(ports, plane.folder, kubeconfig, configFile, options)
     await muster.start()
     return muster
@@ -129,11 +136,13 @@ export class Muster {
   }
 }
 
-/** The manifests as `kubectl apply -k` would send them, with the webhooks called by URL. */
+/** The manifests as `kubectl apply -k` would send them, with the webhooks called by URL and KWOK as a status writer. */
 async function manifestsFor(plane: ControlPlane, port: number): Promise<string> {
   const { stdout } = await plane.kubectl(['kustomize', join(ROOT, 'manifests')])
   const documents = parseAllDocuments(stdout).map(document => document.toJS() as Manifest)
-  for (const { webhooks = [] } of documents) {
+  for (const { webhooks = [], spec } of documents) {
+    const writers = spec?.matchConditions?.find(({ name }) => name === 'not-a-status-writer')
+    if (writers !== undefined) writers.expression = `!(request.userInfo.username in ['${STATUS_WRITERS.join("', '")}'])`
     for (const webhook of webhooks) {
       const { path } = webhook.clientConfig.service ?? {}
       webhook.clientConfig = { url: `https://127.0.0.1:${port}${path}` }
@@ -145,4 +154,5 @@ async function manifestsFor(plane: ControlPlane, port: number): Promise<string> 
 interface Manifest {
   readonly kind: string
   readonly webhooks?: { clientConfig: { service?: { path: string }; url?: string } }[]
+  readonly spec?: { readonly matchConditions?: { readonly name: string; expression: string }[] }
 }
