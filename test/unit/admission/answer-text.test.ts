@@ -72,7 +72,8 @@ describe('the text of an answer', () => {
   })
 
   it('stays short for an object that is wrong in a million places', () => {
-    const errors = Array.from({ length: 1_000_000 }, () => forbidden('x'.repeat(10_000), 'y'.repeat(10_000)))
+    const [field, detail] = ['x'.repeat(10_000), 'y'.repeat(10_000)]
+    const errors = Array.from({ length: 1_000_000 }, () => forbidden(field, detail))
     const text = answerText(podReview().request, invalidObject(errors), false)
     expect(text.length).toBeLessThan(1024 * 1024)
     const { status } = JSON.parse(text).response
