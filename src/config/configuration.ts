@@ -21,6 +21,8 @@ export interface Configuration {
     readonly controllers: Readonly<Record<string, readonly string[]>>
   }
   readonly queues: readonly QueueConfiguration[]
+  /** What becomes of a pod whose queue is not in the list. */
+  readonly unlistedQueues: 'admit' | 'refuse'
   readonly jobs: {
     readonly scheduling: {
       readonly allow: SchedulingAllowList
@@ -40,6 +42,8 @@ export interface QueueConfiguration {
   /** Pods of the queue run only on nodes with these labels. */
   readonly nodeLabels?: StringMap
   readonly tolerations?: readonly Toleration[]
+  /** Whose queue it is: pods of other namespaces are refused. Without it, everybody's. */
+  readonly namespaces?: LabelSelector
 }
 
 export interface SchedulingAllowList {
@@ -79,6 +83,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
   },
   guard: { exemptUsers: [], exemptGroups: [], statusWriters: [], controllers: KUBERNETES_CONTROLLERS },
   queues: [],
+  unlistedQueues: 'admit',
   jobs: {
     scheduling: {
       allow: {

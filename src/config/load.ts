@@ -84,6 +84,7 @@ function withDefaults(given: GivenConfiguration): Configuration {
       controllers: { ...defaults.guard.controllers, ...given.guard?.controllers },
     },
     queues: (given.queues ?? defaults.queues).map(queue => ({ ...queue, limits: queue.limits ?? {} })),
+    unlistedQueues: given.unlistedQueues ?? defaults.unlistedQueues,
     jobs: {
       scheduling: {
         allow,

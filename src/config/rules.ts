@@ -19,6 +19,7 @@ export interface GivenConfiguration {
   }
   readonly guard?: Partial<Configuration['guard']>
   readonly queues?: readonly GivenQueue[]
+  readonly unlistedQueues?: Configuration['unlistedQueues']
   readonly jobs?: {
     readonly scheduling?: {
       readonly allow?: Partial<SchedulingAllowList>
@@ -92,6 +93,7 @@ function checkQueues(queues: readonly GivenQueue[], report: Report): void {
     } else seen.set(queue.name, index)
     for (const [resource, amount] of Object.entries(queue.limits ?? {})) checkLimit(resource, amount, index, report)
     checkLabels(queue.nodeLabels, ['queues', index, 'nodeLabels'], report)
+    checkSelector(queue.namespaces, ['queues', index, 'namespaces'], report)
     for (const [position, toleration] of (queue.tolerations ?? []).entries()) {
       checkToleration(toleration, ['queues', index, 'tolerations', position], report)
     }

@@ -85,10 +85,12 @@ export const CONFIGURATION_SCHEMA: Schema = map(
           limits: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
           nodeLabels: { type: 'object', additionalProperties: { type: 'string' } },
           tolerations: list(toleration),
+          namespaces: labelSelector,
         },
         ['name'],
       ),
     ),
+    unlistedQueues: oneOf('admit', 'refuse'),
     jobs: map({
       scheduling: map({
         allow,

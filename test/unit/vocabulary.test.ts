@@ -26,6 +26,7 @@ const CLAIMS = 'webhooks/pods/claims.ts'
 const GUARD = 'webhooks/pods/guard.ts'
 const UPDATE = 'webhooks/pods/update.ts'
 const VALIDATION = 'webhooks/pods/validation.ts'
+const QUEUES = 'webhooks/pods/queues.ts'
 const COVERAGE = 'cluster/coverage.ts'
 const PERFORM = 'reconciler/perform.ts'
 const CACHE = 'reconciler/cache-contents.ts'
@@ -43,7 +44,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   QUEUE_NAME: {
     read: POD,
     written: [MUTATION, 'cluster/owner-cache.ts', 'cli/greeting.ts'],
-    named: [VALIDATION, UPDATE, COVERAGE, 'engines/builtin/messages.ts'],
+    named: [VALIDATION, UPDATE, QUEUES, COVERAGE, 'engines/builtin/messages.ts'],
   },
   MANAGED: {
     read: POD,
@@ -83,6 +84,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
     written: [
       'webhooks/local-world.ts',
       'webhooks/pods/scope.ts',
+      QUEUES,
       'webhooks/jobs/allowance.ts',
       'review/cluster-state.ts',
       'config/rules.ts',

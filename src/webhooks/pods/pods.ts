@@ -3,7 +3,7 @@ import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../ad
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { parseGroup } from '../../workload/group.ts'
-import { hasSuspendingParent, queueOf } from '../../workload/pod-facts.ts'
+import { hasSuspendingParent, isMarkedManaged, queueOf } from '../../workload/pod-facts.ts'
 import { guardVerdict, unlessBreakGlass } from '../exemption.ts'
 import { namespaceOf } from '../namespace.ts'
 import { LARGE_BODY, type Queueing, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
@@ -12,6 +12,7 @@ import { claimErrors, forgedMarkErrors, ungatedErrors } from './claims.ts'
 import { guardErrors } from './guard.ts'
 import { gatePod } from './mutation.ts'
 import { hasHoldingController } from './owners.ts'
+import { queueErrors } from './queues.ts'
 import { resizeErrors } from './resize.ts'
 import { existingNamespaceSelected, podScope, podsEnabled, type Scope } from './scope.ts'
 import { shapeErrors } from './shape.ts'
@@ -98,7 +99,7 @@ function reviewCreation(request: AdmissionRequest, world: World): Verdict {
   const warnings = [...managedOwnerWarnings(pod, request.userInfo, world), ...group.warnings]
   if (errors.length > 0) return invalidObject(errors, warnings)
   if (scope.kind === 'denied') return { ...scope, warnings }
-  if (scope.kind === 'ours') return verdictOf(ungatedErrors(pod), warnings)
+  if (scope.kind === 'ours') return verdictOf([...ungatedErrors(pod), ...queueErrors(pod, namespace, world)], warnings)
   // The template of an owner that is held back may bring the label along: that is what the warning is for.
   if (hasHoldingController(pod, request.userInfo, world)) return allowed('Valid', warnings)
   return guardVerdict(forgedMarkErrors(pod, scope.reason, world), warnings, request, world)
@@ -125,6 +126,9 @@ function reviewUpdate(request: AdmissionRequest, world: World): Verdict {
     ...group.warnings,
   ]
   if (errors.length > 0) return invalidObject(errors, warnings)
+  const moves = isMarkedManaged(before) && queueOf(before) !== queueOf(after)
+  const closed = moves ? queueErrors(after, namespace, world) : []
+  if (closed.length > 0) return forbiddenRequest(closed, warnings)
   return guardVerdict(guardErrors(before, after, world), warnings, request, world)
 }
 

@@ -12,6 +12,7 @@ const CLAIMS = 'src/webhooks/pods/claims.ts'
 const VALIDATION = 'src/webhooks/pods/validation.ts'
 const GATES = 'src/webhooks/pods/admission-gates.ts'
 const TOPOLOGY = 'src/webhooks/pods/topology.ts'
+const QUEUES = 'src/webhooks/pods/queues.ts'
 const PODS = 'src/webhooks/pods/pods.ts'
 
 export const POD_FAMILIES: readonly Family[] = [
@@ -134,6 +135,34 @@ export const POD_FAMILIES: readonly Family[] = [
         file: BINDING,
         find: '{ of: BINDINGS, operations:',
         replace: '{ of: { ...BINDINGS, resource: "podbindings" }, operations:',
+      },
+    ],
+  },
+  {
+    name: 'owners of queues',
+    tests: ['test/unit/webhooks/pods/queues.test.ts'],
+    bugs: [
+      {
+        name: 'asks at the creation only',
+        from: 'a pod that waits may change its queue',
+        file: PODS,
+        find: 'const moves = isMarkedManaged(before) && queueOf(before) !== queueOf(after)',
+        replace: 'const moves = isMarkedManaged(before) && queueOf(before) === after.kind',
+      },
+      {
+        name: 'takes a queue without owners for a queue of nobody',
+        from: 'no selector matches nothing',
+        file: QUEUES,
+        find: 'if (listed !== undefined && listed.namespaces === undefined) return []\n',
+        replace: '',
+        and: { find: 'namespaces === undefined || matchesSelector(', replace: 'matchesSelector(' },
+      },
+      {
+        name: 'opens a listed queue because unlisted ones are open',
+        from: 'admit is read as: admit all',
+        file: QUEUES,
+        find: "if (listed === undefined && unlistedQueues === 'admit') return []",
+        replace: "if (unlistedQueues === 'admit') return []",
       },
     ],
   },

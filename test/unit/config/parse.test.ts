@@ -16,7 +16,8 @@ function parsed(text: string) {
   return result
 }
 
-const KNOWN = 'known here: apiVersion, kind, engine, manageJobsWithoutQueueName, integrations, guard, queues, jobs'
+const KNOWN =
+  'known here: apiVersion, kind, engine, manageJobsWithoutQueueName, integrations, guard, queues, unlistedQueues, jobs'
 
 describe('a configuration file', () => {
   it('that says nothing gives the defaults, without a warning', () => {

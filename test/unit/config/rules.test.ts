@@ -248,3 +248,15 @@ describe('who creates the pods of a framework', () => {
     ])
   })
 })
+
+describe('whose queue it is', () => {
+  it('is said by a label selector, as for everything that namespaces are chosen for', () => {
+    expect(errorsOf('queues: [{name: a, namespaces: {matchLabels: {team: a}}}]\nunlistedQueues: refuse\n')).toEqual([])
+    expect(errorsOf('queues: [{name: a, namespaces: {matchExpressions: [{key: team, operator: In}]}}]\n')).toEqual([
+      expect.stringContaining('queues[0].namespaces.matchExpressions[0].values: operator In needs at least one value'),
+    ])
+    expect(errorsOf('unlistedQueues: deny\n')).toEqual([
+      expect.stringMatching(/^m.yaml:3:17: unlistedQueues: must be "admit" or "refuse"/),
+    ])
+  })
+})
