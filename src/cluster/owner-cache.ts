@@ -4,7 +4,7 @@ import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import { kindKey, ownerKindKey, watchedOwners } from '../kube/vocabulary/frameworks.ts'
 import type { Log } from '../kube/vocabulary/log.ts'
 import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
-import type { KubeObject, OwnerReference } from '../kube/vocabulary/objects.ts'
+import { controllerOf, type KubeObject, type OwnerReference } from '../kube/vocabulary/objects.ts'
 import type { Known } from '../server/asking-world.ts'
 import type { OwnerFacts } from '../webhooks/world.ts'
 import { queueIn } from '../workload/pod-facts.ts'
@@ -27,7 +27,12 @@ export class OwnerCache {
 
   constructor(deps: CacheDeps, frameworks: readonly string[]) {
     for (const resource of watchedOwners(frameworks)) {
-      const informer = new OptionalInformer<KubeObject>({ ...deps, resource, metadataOnly: true, transform: slim })
+      const informer = new OptionalInformer<KubeObject>({
+        ...deps,
+        resource,
+        metadataOnly: true,
+        transform: ownerForCache,
+      })
       this.#informers.set(kindKey(resource.group, resource.kind), informer)
     }
   }
@@ -50,17 +55,22 @@ export class OwnerCache {
   }
 }
 
-/** Clusters have many owners and the walk reads little of each. */
-function slim({ apiVersion, kind, metadata }: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
+/** Longer than any reference to something that exists: names have at most 253 characters. */
+const MAX_REFERENCE = 1024
+
+/** Clusters have many owners and the walk reads little of each; and whoever owns one may write on it what he likes. */
+export function ownerForCache({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, labels } = metadata
   const queue = queueIn(labels)
+  const controller = controllerOf(metadata.ownerReferences)
+  const leads = controller !== undefined && JSON.stringify(controller).length <= MAX_REFERENCE
   return {
     apiVersion,
     kind,
     metadata: {
       ...{ name, namespace, uid, resourceVersion },
       ...(queue !== '' && { labels: { [QUEUE_NAME]: queue } }),
-      ...(ownerReferences && { ownerReferences }),
+      ...(leads && { ownerReferences: [controller] }),
     },
   }
 }

@@ -37,7 +37,7 @@ import { OptionalInformer } from './optional-informer.ts'
 import { OwnerCache } from './owner-cache.ts'
 import type { StatusPolicyFacts } from './status-policy.ts'
 import { WatchMonitor } from './watch-monitor.ts'
-import { clusterWorld, lookUp, slimNamespace } from './world.ts'
+import { clusterWorld, lookUp, slimNamespace, slimQueue } from './world.ts'
 
 export interface ClusterDeps {
   readonly credentials: Credentials
@@ -114,7 +114,7 @@ export class ClusterServices {
       ports,
       config.integrations.frameworks.filter(framework => engine.holds.includes(framework)),
     )
-    const named = { fieldSelector: 'metadata.name=default', metadataOnly: true }
+    const named = { fieldSelector: 'metadata.name=default', metadataOnly: true, transform: slimQueue }
     this.#defaultQueues = new OptionalInformer<KubeObject>({ ...ports, ...named, resource: LOCAL_QUEUES })
     const policy = { ...ports, fieldSelector: `metadata.name=${STATUS_POLICY}` }
     this.#statusPolicy = new OptionalInformer({ ...policy, resource: VALIDATING_POLICIES })

@@ -39,6 +39,12 @@ export function slimNamespace({ apiVersion, kind, metadata }: KubeObject): KubeO
   return { apiVersion, kind, metadata: { ...{ name, uid, resourceVersion }, labels: labels ?? {} } }
 }
 
+/** And of a queue: that it is there. */
+export function slimQueue({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion } = metadata
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } }
+}
+
 /** Fetches what no cache holds yet: a namespace or an owner that was created a moment ago. Metadata is enough. */
 export async function lookUp(api: KubeApi, lookups: readonly Lookup[], signal: AbortSignal): Promise<readonly Fact[]> {
   return await Promise.all(
@@ -51,11 +57,12 @@ export async function lookUp(api: KubeApi, lookups: readonly Lookup[], signal: A
 }
 
 async function fetchOne(api: KubeApi, lookup: Lookup, signal: AbortSignal): Promise<KubeObject | undefined> {
+  const options = { signal, metadataOnly: true }
   try {
     const { namespace } = lookup
-    if (lookup.kind === 'namespace') return await api.get(NAMESPACES, { name: namespace }, { signal })
+    if (lookup.kind === 'namespace') return await api.get(NAMESPACES, { name: namespace }, options)
     const { reference } = lookup
-    return await api.get(ownerResource(reference), { namespace, name: reference.name }, { signal })
+    return await api.get(ownerResource(reference), { namespace, name: reference.name }, options)
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { ADMISSION_GATE, GROUP_SETS, MANAGED, ROLE_HASH } from '../kube/vocabulary/names.ts'
 import type { Pod, Requests } from '../kube/vocabulary/objects.ts'
+import { fields, type Outline } from '../kube/vocabulary/outline.ts'
 import { askedOf, keptOf } from '../workload/asked.ts'
 import { groupRoleOf, MEMBER_MARKS } from '../workload/group.ts'
 import { parseGroupSets } from '../workload/group-sets.ts'
@@ -10,6 +11,27 @@ import { roleHash } from '../workload/role-hash.ts'
 
 /** The marks of a pod that decisions read. A mark that is not here is on no pod in the cache. */
 const MARKS: readonly Mark[] = [...POD_MARKS, ...MEMBER_MARKS]
+
+const keysIn = (place: Mark['in']): readonly string[] => MARKS.flatMap(mark => (mark.in === place ? [mark.key] : []))
+const CONTAINER = { ...fields('name', 'restartPolicy', 'ports'), resources: fields('requests', 'limits') }
+
+/** What is read of a pod: by the function below, and by the hash of its shape. What is not here comes from no server. */
+export const POD_OUTLINE: Outline = {
+  metadata: {
+    ...fields('name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'finalizers'),
+    ...fields('deletionTimestamp', 'deletionGracePeriodSeconds'),
+    labels: fields(...keysIn('labels')),
+    annotations: fields(...keysIn('annotations'), GROUP_SETS),
+  },
+  spec: {
+    ...fields('schedulingGates', 'nodeName', 'priority', 'nodeSelector', 'tolerations', 'overhead'),
+    ...fields('affinity', 'topologySpreadConstraints', 'resourceClaims', 'runtimeClassName'),
+    containers: CONTAINER,
+    initContainers: CONTAINER,
+    resources: fields('requests', 'limits'),
+  },
+  status: fields('phase', 'message'),
+}
 
 /**
  * How many characters of what it asks for are kept of a pod. A pod with twenty containers stays below; whoever writes
@@ -41,7 +63,7 @@ export function podForCache(pod: Pod): Pod {
   return {
     metadata: { ...identityOf(pod), ...marksOf(pod, excess === undefined ? sets : sets && UNREADABLE) },
     spec: {
-      ...(pod.spec.schedulingGates && { schedulingGates: gatesOf(pod) }),
+      ...gatesOf(pod),
       ...(nodeName !== undefined && { nodeName }),
       ...(priority != null && { priority }),
     },
@@ -50,7 +72,10 @@ export function podForCache(pod: Pod): Pod {
   }
 }
 
-function excessOf({ metadata: { name } }: Pod, kept: number, requests: Requests): string | undefined {
+function excessOf({ metadata: { name }, omitted }: Pod, kept: number, requests: Requests): string | undefined {
+  if (omitted !== undefined) {
+    return `pod ${name} has more in ${omitted.join(', ')} than is read of a pod: create it with less of that`
+  }
   if (kept > MAX_ASKS) {
     return (
       `what pod ${name} asks for (requests of its containers, node selector, tolerations, announced sets) takes ` +
@@ -62,20 +87,23 @@ function excessOf({ metadata: { name } }: Pod, kept: number, requests: Requests)
 }
 
 function identityOf(pod: Pod): Pod['metadata'] {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, finalizers } = pod.metadata
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = pod.metadata
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
   return {
     ...{ name, namespace, uid, resourceVersion, creationTimestamp },
     ...(deletionTimestamp != null && { deletionTimestamp }),
     ...(deletionGracePeriodSeconds != null && { deletionGracePeriodSeconds }),
-    ...(finalizers && { finalizers: finalizersOf(pod) }),
+    ...finalizersOf(pod),
   }
 }
 
-/** Whether ours is there, and whether another holds the pod when ours is gone. */
-function finalizersOf(pod: Pod): readonly string[] {
-  const other = pod.metadata.finalizers?.find(finalizer => finalizer !== MANAGED)
-  return [...(hasOurFinalizer(pod) ? [MANAGED] : []), ...(other === undefined ? [] : [other])]
+/** Whether ours is there, and whether another holds the pod when ours is gone. Of too many, ours may be one. */
+function finalizersOf(pod: Pod): Pick<Pod['metadata'], 'finalizers'> {
+  if (pod.omitted?.includes('metadata.finalizers')) return { finalizers: [MANAGED, 'many-more'] }
+  const { finalizers } = pod.metadata
+  if (!finalizers) return {}
+  const other = finalizers.find(finalizer => finalizer !== MANAGED)
+  return { finalizers: [...(hasOurFinalizer(pod) ? [MANAGED] : []), ...(other === undefined ? [] : [other])] }
 }
 
 function marksOf(pod: Pod, sets: string | undefined): Pick<Pod['metadata'], 'labels' | 'annotations'> {
@@ -107,9 +135,12 @@ function announcedBy(pod: Pod): string | undefined {
   )
 }
 
-function gatesOf(pod: Pod): Pod['spec']['schedulingGates'] {
+/** Gates can only become fewer: a pod with too many to be read has never been lifted. */
+function gatesOf(pod: Pod): Pick<Pod['spec'], 'schedulingGates'> {
+  if (pod.omitted?.includes('spec.schedulingGates')) return { schedulingGates: [{ name: ADMISSION_GATE }] }
+  if (!pod.spec.schedulingGates) return {}
   const foreign = foreignGates(pod).slice(0, MAX_FOREIGN_GATES)
-  return [...(isGated(pod) ? [ADMISSION_GATE] : []), ...foreign].map(name => ({ name }))
+  return { schedulingGates: [...(isGated(pod) ? [ADMISSION_GATE] : []), ...foreign].map(name => ({ name })) }
 }
 
 function statusOf({ status }: Pod): Pod['status'] {

@@ -11,7 +11,7 @@ import { PODS } from '../kube/vocabulary/resources.ts'
 import { type Action, subjectOf } from '../workload/actions.ts'
 import { isGated, isMarkedManaged } from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
-import { podForCache } from './cache-contents.ts'
+import { POD_OUTLINE, podForCache } from './cache-contents.ts'
 import { decide } from './decide.ts'
 import { tell } from './decision.ts'
 import type { Engine } from './engine.ts'
@@ -71,6 +71,7 @@ export class Reconciler {
       labelSelector: `${MANAGED}=true`,
       accepts: isMarkedManaged,
       indexes: { unit: pod => [unitKeyOf(pod)] },
+      outline: POD_OUTLINE,
       transform: podForCache,
       clock,
       random,

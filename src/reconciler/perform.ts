@@ -3,6 +3,7 @@ import { ADMISSION_GATE, MANAGED } from '../kube/vocabulary/names.ts'
 import { controllerOf, type KubeObject, type Pod } from '../kube/vocabulary/objects.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
 import { type Action, subjectOf, type Target } from '../workload/actions.ts'
+import { POD_OUTLINE } from './cache-contents.ts'
 import { changeTo, hasSameController } from './ensure.ts'
 
 /** Where the API server's answers go, so that the next decision is never older than our own last write. */
@@ -45,7 +46,8 @@ export async function perform(action: Action, api: KubeApi, writeBack: WriteBack
 async function reread(action: Action, api: KubeApi, writeBack: WriteBack): Promise<void> {
   const { resource, namespace, name } = subjectOf(action)
   try {
-    writeBack(resource, await api.get(resource, { namespace, name }))
+    const options = resource === PODS ? { outline: POD_OUTLINE } : {}
+    writeBack(resource, await api.get(resource, { namespace, name }, options))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
   }
@@ -124,7 +126,8 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
  */
 function patchPod(api: KubeApi, pod: Target, change: { metadata?: object; spec?: object }): Promise<Pod> {
   const body = { ...change, metadata: { uid: pod.uid, ...change.metadata } }
-  return api.patch<Pod>(PODS, { namespace: pod.namespace, name: pod.name }, { type: 'strategic', body })
+  const ref = { namespace: pod.namespace, name: pod.name }
+  return api.patch<Pod>(PODS, ref, { type: 'strategic', body }, { outline: POD_OUTLINE })
 }
 
 async function patchWorkload(

@@ -12,6 +12,7 @@ import { type Credentials, inClusterCredentials } from '../../src/kube/client/cr
 import { ApiError, ProtocolError, type WatchEvent } from '../../src/kube/vocabulary/api.ts'
 import { systemClock } from '../../src/kube/vocabulary/clock.ts'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
+import { fields } from '../../src/kube/vocabulary/outline.ts'
 import { LEASES, NAMESPACES, PODS } from '../../src/kube/vocabulary/resources.ts'
 import { eventually } from '../support/eventually.ts'
 import { FakeApiServer, type Script, send, sendStatus } from '../support/fake-api-server.ts'
@@ -217,6 +218,49 @@ describe('requests', () => {
     await connect().delete(PODS, { namespace: 'team', name: 'a' }, { uid: 'uid-1' })
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ preconditions: { uid: 'uid-1' } })
     expect(server.objects(TEAM_PODS)).toEqual([])
+  })
+})
+
+describe('an object that is larger than what is read of it', () => {
+  const outline = { metadata: fields('namespace', 'name', 'finalizers') }
+  const junk = '\u0001'.repeat(100_000)
+  const large = (name: string) => ({ ...pod(name), spec: { junk } })
+  const ref = { namespace: 'team', name: 'a' }
+
+  it('comes without the rest, whatever brings it', async () => {
+    server.put(TEAM_PODS, large('a'))
+    const client = connect()
+    expect(await client.get(PODS, ref, { outline })).toEqual(pod('a'))
+    expect(await client.patch(PODS, ref, { type: 'merge', body: {} }, { outline })).toEqual(pod('a'))
+    expect((await client.list(PODS, { namespace: 'team', outline })).items).toEqual([pod('a')])
+    const options = { namespace: 'team', sendInitialEvents: true, outline }
+    for await (const event of client.watch(PODS, options, new AbortController().signal)) {
+      expect(event).toEqual({ type: 'ADDED', object: pod('a') })
+      break
+    }
+    expect(await client.get(PODS, ref)).toMatchObject({ spec: { junk } })
+  })
+
+  it('says which of its fields are too large even so', async () => {
+    const finalizers = Array.from({ length: 9000 }, (_, index) => `example.com/${index}`)
+    server.put(TEAM_PODS, { metadata: { ...pod('a').metadata, finalizers } })
+    expect(await connect().get(PODS, ref, { outline })).toEqual({ ...pod('a'), omitted: ['metadata.finalizers'] })
+  })
+
+  it('can be asked for without its spec', async () => {
+    server.put(TEAM_PODS, pod('a'))
+    await connect().get(PODS, ref, { metadataOnly: true })
+    expect(server.requests[0]?.headers.accept).toMatch(
+      /^application\/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,/,
+    )
+  })
+
+  it('still tells what the server says when it refuses', async () => {
+    server.scripts.push((_, response) => {
+      send(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden', message: junk })
+      return true
+    })
+    await expect(connect().get(PODS, ref, { outline })).rejects.toMatchObject({ status: 403, message: junk })
   })
 })
 

@@ -116,6 +116,27 @@ describe('the first sync', () => {
     expect(server.requests.filter(({ query }) => query.has('sendInitialEvents'))).toHaveLength(1)
   })
 
+  it('asks for smaller pages where objects are large, and for larger ones behind them', async () => {
+    server.streamingLists = false
+    const large = 'x'.repeat(20 * 1024 * 1024)
+    server.floods.set(PATH, {
+      count: 1_000,
+      json: index => [
+        JSON.stringify({
+          metadata: { name: `pod-${index}`, namespace: 'a', uid: `${index}`, resourceVersion: '1' },
+        }).slice(0, -1),
+        ...(index === 100 ? [',"spec":"', large, '"'] : []),
+        ...(index === 101 ? [',"spec":"', large, '"'] : []),
+        '}',
+      ],
+    })
+    const { informer } = await started()
+    expect(informer.size).toBe(1_000)
+    const limits = server.requests.flatMap(({ query }) => query.get('limit') ?? [])
+    expect(limits).toContain('1')
+    expect(Math.max(...limits.slice(limits.indexOf('1')).map(Number))).toBe(500)
+  })
+
   it('asks for everything at once when the pages expire under way', async () => {
     server.streamingLists = false
     for (let index = 0; index < 600; index++) server.put(PATH, pod(`pod-${index}`))

@@ -21,6 +21,13 @@ interface OpenWatch {
   readonly response: http.ServerResponse
 }
 
+/** Objects that are made while they are sent: more of them than anybody could hold. */
+export interface Flood {
+  readonly count: number
+  /** The JSON of one of them, in pieces. */
+  json(index: number): Iterable<string | Buffer>
+}
+
 interface HistoryEntry {
   readonly collection: string
   readonly version: number
@@ -36,6 +43,8 @@ export class FakeApiServer {
   readonly watches = new Set<OpenWatch>()
   /** Consulted in order before the server answers; one that has answered is used up. */
   readonly scripts: Script[] = []
+  /** Sent as the beginning of every list and streaming list of a collection. */
+  readonly floods = new Map<string, Flood>()
   readonly sockets = new Set<Socket>()
   connections = 0
   streamingLists = true
@@ -165,9 +174,24 @@ export class FakeApiServer {
     }
     if (this.acceptedToken !== undefined && seen.headers.authorization !== `Bearer ${this.acceptedToken}`) {
       sendStatus(response, 401, 'Unauthorized')
-    } else if (seen.query.get('watch') === 'true') this.#watch(seen, response)
+    } else if (seen.query.get('watch') === 'true') await this.#watch(seen, response)
+    else if (seen.method === 'GET' && this.floods.has(seen.path)) await this.#listFlood(seen, response)
     else if (seen.method === 'GET' && this.#objects.has(seen.path)) this.#list(seen, response)
     else this.#object(seen, response)
+  }
+
+  async #listFlood(seen: SeenRequest, response: http.ServerResponse): Promise<void> {
+    const flood = this.floods.get(seen.path) ?? NOTHING
+    const start = Number(seen.query.get('continue') ?? 0)
+    const end = Math.min(start + Number(seen.query.get('limit') ?? flood.count), flood.count)
+    const next = end < flood.count ? { continue: String(end) } : {}
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write(`{"metadata":${JSON.stringify({ resourceVersion: String(this.version), ...next })},"items":[`)
+    for (let index = start; index < end; index++) {
+      if (index > start) response.write(',')
+      for (const piece of flood.json(index)) await written(response, piece)
+    }
+    response.end(']}')
   }
 
   #list(seen: SeenRequest, response: http.ServerResponse): void {
@@ -179,7 +203,7 @@ export class FakeApiServer {
     send(response, 200, { kind: 'List', metadata: { resourceVersion: String(this.version), ...next }, items })
   }
 
-  #watch(seen: SeenRequest, response: http.ServerResponse): void {
+  async #watch(seen: SeenRequest, response: http.ServerResponse): Promise<void> {
     const initial = seen.query.get('sendInitialEvents') === 'true'
     if (initial && !this.streamingLists) {
       sendStatus(response, 422, 'Invalid')
@@ -196,6 +220,7 @@ export class FakeApiServer {
     this.watches.add(watch)
     response.once('close', () => this.watches.delete(watch))
     if (initial) {
+      for (const piece of inEvents(this.floods.get(seen.path))) await written(response, piece)
       for (const object of this.#collection(seen.path).values()) this.write(watch, { type: 'ADDED', object })
       this.write(watch, { type: 'BOOKMARK', object: bookmarkOf(this.version, true) })
       return
@@ -229,6 +254,28 @@ export class FakeApiServer {
       }
     }
   }
+}
+
+const NOTHING: Flood = { count: 0, json: () => [] }
+
+function* inEvents({ count, json }: Flood = NOTHING): Generator<string | Buffer> {
+  for (let index = 0; index < count; index++) {
+    yield '{"type":"ADDED","object":'
+    yield* json(index)
+    yield '}\n'
+  }
+}
+
+/** As fast as the other side reads, and no faster. */
+async function written(response: http.ServerResponse, piece: string | Buffer): Promise<void> {
+  if (response.destroyed || response.write(piece)) return
+  await new Promise<void>(resolve => {
+    const goOn = () => {
+      response.off('drain', goOn).off('close', goOn)
+      resolve()
+    }
+    response.on('drain', goOn).on('close', goOn)
+  })
 }
 
 export function send(

@@ -1,5 +1,6 @@
 import { GROUP_NAME, GROUP_SETS, ROLE_HASH } from '../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../src/kube/vocabulary/objects.ts'
+import type { Flood } from './fake-api-server.ts'
 import { managedPod } from './pods.ts'
 
 /** About as much as etcd takes for one object. */
@@ -64,4 +65,51 @@ export const HOSTILE_PODS: Readonly<Record<string, (name: string) => Pod>> = {
   tolerations: name =>
     changed(name, { spec: { tolerations: fill(20, index => ({ key: `taint-${index}`, operator: 'Exists' })) } }),
   'a status message without end': name => changed(name, { status: { message: CONTROL.repeat(LARGEST) } }),
+}
+
+const NAME = 'name-of-the-pod'
+
+/** All kinds of hostile pods in turn, written down once and sent as often as somebody asks. */
+export function hostileFlood(count: number, kinds: readonly string[] = Object.keys(HOSTILE_PODS)): Flood {
+  const texts = kinds.map(kind =>
+    JSON.stringify(HOSTILE_PODS[kind]?.(NAME))
+      .split(NAME)
+      .map(part => Buffer.from(part)),
+  )
+  return {
+    count,
+    *json(index) {
+      const [first = '', ...rest] = texts[index % texts.length] ?? []
+      yield first
+      for (const part of rest) {
+        yield `${NAME}-${index}`
+        yield part
+      }
+    },
+  }
+}
+
+/** Pods of which as much is kept as is ever kept of one. */
+export function keptFlood(count: number): Flood {
+  const mark = 'x'.repeat(250)
+  const sidecars = Array.from({ length: 16 }, (_, index) => ({
+    name: `sidecar-${index}`,
+    resources: { requests: { cpu: '1m' } },
+  }))
+  return {
+    count,
+    *json(index) {
+      const pod = managedPod({ name: `pod-${index}`, group: `${index}.${'g'.repeat(60)}`, count: 5, role: mark })
+      const requests = Object.fromEntries(
+        Array.from({ length: 30 }, (_, i) => [`example.com/device-${index}-${i}`, '1']),
+      )
+      const tolerations = Array.from({ length: 24 }, (_, i) => ({ key: `taint-${index}-${i}`, operator: 'Exists' }))
+      const main = { name: 'main', resources: { requests } }
+      yield JSON.stringify({
+        ...pod,
+        spec: { ...pod.spec, containers: [main, ...sidecars], tolerations },
+        status: { phase: 'Pending', message: `${index}${CONTROL.repeat(1020)}` },
+      })
+    },
+  }
 }

@@ -2,6 +2,7 @@ import { type KubeApi, type ListOptions, ProtocolError, type Resource } from '..
 import type { Clock, Random } from '../vocabulary/clock.ts'
 import type { Log } from '../vocabulary/log.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
+import { type Outline, outlined } from '../vocabulary/outline.ts'
 import type { CacheObserver, ObservedCache } from './observer.ts'
 import { Reflector } from './reflector.ts'
 import { type Change, type IndexFunction, ObjectStore } from './store.ts'
@@ -13,6 +14,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly labelSelector?: string
   readonly fieldSelector?: string
   readonly metadataOnly?: boolean
+  /** What `transform` and everybody else reads of an object. Nothing else of it is there, be it large or small. */
+  readonly outline?: Outline
   /** What is kept of each object. By default everything but `managedFields`. */
   readonly transform?: (object: T) => T
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
@@ -153,7 +156,7 @@ export class Informer<T extends KubeObject> implements ObservedCache {
     if (typeof object?.metadata?.name !== 'string') {
       throw new ProtocolError(`the server sent something that is no ${this.#options.resource.kind}: it has no name`)
     }
-    const kept = withoutManagedFields(object)
+    const kept = partOf(object, this.#options.outline)
     try {
       return this.#options.transform?.(kept) ?? kept
     } catch (error) {
@@ -185,6 +188,12 @@ export class Informer<T extends KubeObject> implements ObservedCache {
   }
 }
 
+function partOf<T extends KubeObject>(object: T, outline: Outline | undefined): T {
+  if (outline === undefined) return withoutManagedFields(object)
+  const { omitted } = object
+  return { ...(outlined(object, outline) as T), ...(omitted && { omitted }) }
+}
+
 /** Half of a pod's JSON can be bookkeeping of who set which field; nobody here reads it. */
 function withoutManagedFields<T extends KubeObject>(object: T): T {
   if (!('managedFields' in object.metadata)) return object
@@ -193,12 +202,13 @@ function withoutManagedFields<T extends KubeObject>(object: T): T {
 }
 
 function queryOf(options: ListOptions): ListOptions {
-  const { namespace, labelSelector, fieldSelector, metadataOnly } = options
+  const { namespace, labelSelector, fieldSelector, metadataOnly, outline } = options
   return {
     ...(namespace !== undefined && { namespace }),
     ...(labelSelector !== undefined && { labelSelector }),
     ...(fieldSelector !== undefined && { fieldSelector }),
     ...(metadataOnly !== undefined && { metadataOnly }),
+    ...(outline !== undefined && { outline }),
   }
 }
 

@@ -2,7 +2,6 @@ import {
   ApiError,
   type KubeApi,
   type ListOptions,
-  type ObjectList,
   ProtocolError,
   type Resource,
   SilenceError,
@@ -14,6 +13,7 @@ import type { Clock, Random } from '../vocabulary/clock.ts'
 import type { Log } from '../vocabulary/log.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
 import { compareVersions } from '../vocabulary/versions.ts'
+import { listAll } from './list-all.ts'
 import { keyOf, type ObjectStore } from './store.ts'
 import { isRefusal, reasonOf, StreamError, streamError } from './watch-errors.ts'
 
@@ -34,7 +34,6 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly onRestart: (reason: string) => void
 }
 
-const PAGE = 500
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
 const FRUITLESS_LIMIT = 3
 const SHORT_WATCH_MS = 1_000
@@ -108,37 +107,9 @@ export class Reflector<T extends KubeObject> {
       }
     }
     this.#streamFailures = 0
-    await this.#listPages(PAGE, signal)
+    const listed = await listAll<T>({ ...this.#options, prepare: object => this.#staged(object) }, signal)
+    if (listed !== undefined) await this.#settle(listed.items, listed.version, signal)
     return 0
-  }
-
-  async #listPages(limit: number | undefined, signal: AbortSignal): Promise<void> {
-    const { clock, prepare, onProgress } = this.#options
-    const items = new Map<string, T>()
-    let next: string | undefined
-    while (!signal.aborted) {
-      const page = await this.#page({ ...(limit && { limit }), ...(next && { continue: next }) }, signal)
-      if (page === 'expired') return this.#listPages(undefined, signal)
-      onProgress()
-      for (const item of page.items) {
-        const object = prepare(item)
-        items.set(keyOf(object), object)
-      }
-      next = page.metadata.continue || undefined
-      if (next === undefined) return this.#settle(items, page.metadata.resourceVersion, signal)
-      await sleep(clock, 0, signal)
-    }
-  }
-
-  /** A list slower than the server's memory of history loses its place; like client-go, ask for all at once then. */
-  async #page(part: ListOptions, signal: AbortSignal): Promise<ObjectList<T> | 'expired'> {
-    const { api, resource, query } = this.#options
-    try {
-      return await api.list<T>(resource, { ...query, ...part }, { signal })
-    } catch (error) {
-      if (part.continue !== undefined && error instanceof ApiError && error.status === 410) return 'expired'
-      throw error
-    }
   }
 
   #resume(signal: AbortSignal): Promise<number> {
@@ -173,9 +144,13 @@ export class Reflector<T extends KubeObject> {
   }
 
   #stage(event: { readonly type: string; readonly object: T }, pending: Map<string, T>): void {
-    const object = this.#options.prepare(event.object)
+    const object = this.#staged(event.object)
     if (event.type === 'DELETED') pending.delete(keyOf(object))
     else pending.set(keyOf(object), object)
+  }
+
+  #staged(object: T): T {
+    return this.#options.store.orStored(this.#options.prepare(object))
   }
 
   #apply(event: Exclude<WatchEvent<T>, { type: 'ERROR' }>): void {

@@ -62,6 +62,12 @@ export class ObjectStore<T extends KubeObject> {
     return Array.from(entries.get(value)?.values() ?? [])
   }
 
+  /** The one that is here, if it is the same: so a list of everything does not double what is held. */
+  orStored(object: T): T {
+    const stored = this.#objects.get(keyOf(object))
+    return stored && sameUid(stored, object) && versionOf(stored) === versionOf(object) ? stored : object
+  }
+
   /** ADDED or MODIFIED of a watch. */
   upsert(object: T): void {
     this.advance(object.metadata.resourceVersion)

@@ -14,6 +14,7 @@ import type { Clock } from '../vocabulary/clock.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
 import { describeCall, orAborted, parseObject, toApiError } from './answers.ts'
 import type { Credentials } from './credentials.ts'
+import { eventReading, JsonText, listReading, objectReading, type Reading } from './json-text.ts'
 import { collectionPath, listQuery, objectPath, patchQuery } from './paths.ts'
 import { type HttpRequest, readBody, Transport } from './transport.ts'
 import { readEvents } from './watch-stream.ts'
@@ -47,13 +48,15 @@ interface Call {
   readonly contentType?: string
   readonly body?: unknown
   readonly repeatable?: boolean
+  readonly reading?: Reading
 }
 
 const CALL_TIMEOUT_MS = 15_000
 /** A watch answers its head at once; only its events take time. */
 const WATCH_OPEN_TIMEOUT_MS = 30_000
 const WATCH_SILENCE_MS = 90_000
-const MAX_BODY_BYTES = 128 * 1024 * 1024
+/** As for one event of a watch. What is more is a list, and comes in smaller pages. */
+const MAX_BODY_BYTES = 32 * 1024 * 1024
 const MAX_WAITS = 3
 const JSON_TYPE = 'application/json'
 const PATCH_TYPES: Readonly<Record<Patch['type'], string>> = {
@@ -135,9 +138,10 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   async function answer<T>(call: Call, signal: AbortSignal): Promise<T> {
     for (let waits = 0; ; waits++) {
       const response = await exchange(call, 'calls', signal)
-      const text = await readBody(response, MAX_BODY_BYTES)
       const { statusCode = 0 } = response
-      if (statusCode >= 200 && statusCode < 300) return parseObject<T>(call, text)
+      const done = statusCode >= 200 && statusCode < 300
+      const text = await readBody(response, new JsonText(MAX_BODY_BYTES, done ? call.reading : undefined))
+      if (done) return parseObject<T>(call, text)
       const error = toApiError(call, response, text)
       const asksToWait = (statusCode === 429 || statusCode === 503) && error.retryAfterSeconds !== undefined
       if (call.method !== 'GET' || !asksToWait || waits >= MAX_WAITS) throw error
@@ -172,9 +176,10 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     const limits = limit(call, WATCH_OPEN_TIMEOUT_MS, signal)
     try {
       const response = await exchange(call, 'watches', limits.signal)
-      if (response.statusCode !== 200) throw toApiError(call, response, await readBody(response, MAX_BODY_BYTES))
+      if (response.statusCode !== 200)
+        throw toApiError(call, response, await readBody(response, new JsonText(MAX_BODY_BYTES)))
       limits.met()
-      yield* readEvents<T>(response, clock, WATCH_SILENCE_MS)
+      yield* readEvents<T>(response, clock, WATCH_SILENCE_MS, query.outline && eventReading(query.outline))
     } catch (error) {
       throw limits.signal.aborted ? limits.signal.reason : error
     } finally {
@@ -184,7 +189,10 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
   return {
     get: async (resource, ref, callOptions) =>
-      perform({ verb: 'get', resource, method: 'GET', path: objectPath(resource, ref) }, callOptions),
+      perform(
+        { verb: 'get', resource, method: 'GET', path: objectPath(resource, ref), ...read(callOptions) },
+        callOptions,
+      ),
     list: async <T extends KubeObject>(
       resource: Resource,
       query: WatchOptions,
@@ -192,7 +200,9 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     ): Promise<ObjectList<T>> => {
       const path = collectionPath(resource, query.namespace) + listQuery(query, false)
       const accept = query.metadataOnly ? partial('PartialObjectMetadataList') : JSON_TYPE
-      const list = await perform<ObjectList<T>>({ verb: 'list', resource, method: 'GET', path, accept }, callOptions)
+      const call: Call = { verb: 'list', resource, method: 'GET', path, accept }
+      const reading = query.outline && { reading: listReading(query.outline) }
+      const list = await perform<ObjectList<T>>({ ...call, ...reading }, callOptions)
       // Go writes an empty list as null in some old types.
       return { metadata: list.metadata ?? {}, items: list.items ?? [] }
     },
@@ -211,7 +221,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     patch: async (resource, ref, patch, callOptions) => {
       const path = objectPath(resource, ref) + patchQuery(patch)
       const contentType = PATCH_TYPES[patch.type]
-      return perform({ verb: 'patch', resource, method: 'PATCH', path, contentType, body: patch.body }, callOptions)
+      const call: Call = { verb: 'patch', resource, method: 'PATCH', path, contentType, body: patch.body }
+      return perform({ ...call, ...read(callOptions) }, callOptions)
     },
     delete: async (resource, ref, preconditions, callOptions) => {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
@@ -223,6 +234,14 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       transport.destroy()
       await Promise.all(underWay)
     },
+  }
+}
+
+/** What the caller reads of the object that is the answer. */
+function read({ metadataOnly, outline }: CallOptions = {}): Pick<Call, 'accept' | 'reading'> {
+  return {
+    ...(metadataOnly && { accept: partial('PartialObjectMetadata') }),
+    ...(outline && { reading: objectReading(outline) }),
   }
 }
 

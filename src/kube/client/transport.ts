@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Access } from './access.ts'
 import type { Credentials } from './credentials.ts'
+import type { JsonText } from './json-text.ts'
 
 export interface HttpRequest {
   readonly method: string
@@ -85,16 +86,22 @@ type CallOutcome =
   | { readonly response?: undefined; readonly error: Error; readonly stale: boolean }
 
 /** Reads a body to its end; an answer that is larger than we can handle is cut off, not swallowed. */
-export async function readBody(response: http.IncomingMessage, limit: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
+export async function readBody(response: http.IncomingMessage, text: JsonText): Promise<string> {
   return await new Promise((resolve, reject) => {
     response.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > limit) response.destroy(new Error(`the API server's answer is larger than ${limit} bytes`))
-      else chunks.push(chunk)
+      try {
+        text.push(chunk)
+      } catch (error) {
+        response.destroy(error as Error)
+      }
     })
-    response.on('end', () => resolve(Buffer.concat(chunks, size).toString('utf8')))
+    response.on('end', () => {
+      try {
+        resolve(text.finish().toString('utf8'))
+      } catch (error) {
+        reject(error)
+      }
+    })
     response.on('error', reject)
     response.on('close', () => reject(new Error('the connection ended in the middle of an answer')))
   })

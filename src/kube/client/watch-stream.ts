@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { ProtocolError, SilenceError, type WatchEvent } from '../vocabulary/api.ts'
+import { ProtocolError, SilenceError, TooLargeError, type WatchEvent } from '../vocabulary/api.ts'
 import type { Clock } from '../vocabulary/clock.ts'
 import { isObject } from '../vocabulary/fields.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
+import { JsonText, type Reading } from './json-text.ts'
 
 /** An object is at most a few megabytes in etcd; a line beyond this is not one. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024
@@ -17,10 +18,10 @@ export async function* readEvents<T extends KubeObject>(
   response: IncomingMessage,
   clock: Clock,
   silenceMs: number,
+  reading?: Reading,
 ): AsyncGenerator<WatchEvent<T>, void> {
   const chunks = (response as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
-  let parts: Buffer[] = []
-  let partBytes = 0
+  let line = new JsonText(MAX_LINE_BYTES, reading)
   try {
     for (;;) {
       // The time in which our own consumer is busy does not count as silence of the server.
@@ -28,19 +29,17 @@ export async function* readEvents<T extends KubeObject>(
       if (chunk === undefined) break
       let start = 0
       for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-        parts.push(chunk.subarray(start, end))
-        // Joined as bytes and decoded as a whole line: a chunk may end in the middle of a character.
-        const event = parseEvent<T>(Buffer.concat(parts))
-        parts = []
-        partBytes = 0
+        line.push(chunk.subarray(start, end))
+        const event = parseEvent<T>(line.finish())
+        line = new JsonText(MAX_LINE_BYTES, reading)
         start = end + 1
         if (event) yield event
       }
-      if (start < chunk.length) parts.push(chunk.subarray(start))
-      partBytes += chunk.length - start
-      if (partBytes > MAX_LINE_BYTES) throw new ProtocolError(`a watch event is larger than ${MAX_LINE_BYTES} bytes`)
+      if (start < chunk.length) line.push(chunk.subarray(start))
     }
-    if (partBytes > 0) throw new ProtocolError('the watch ended in the middle of an event')
+    if (line.length > 0) throw new ProtocolError('the watch ended in the middle of an event')
+  } catch (error) {
+    throw error instanceof TooLargeError ? new ProtocolError(`a watch event: ${error.message}`) : error
   } finally {
     response.destroy()
   }

@@ -1,4 +1,5 @@
 import type { KubeObject } from './objects.ts'
+import type { Outline } from './outline.ts'
 
 /** A REST resource. `group` is '' for the core group. */
 export interface Resource {
@@ -25,6 +26,8 @@ export interface ListOptions {
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
   /** Ask for PartialObjectMetadata: labels and owners without specs. */
   readonly metadataOnly?: boolean
+  /** What is read of each object. The rest need not be in the answer, and of large objects it is not. */
+  readonly outline?: Outline
 }
 
 export interface WatchOptions extends ListOptions {
@@ -73,6 +76,9 @@ export interface Patch {
 export interface CallOptions {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
+  /** As for lists: what is read of the answer. */
+  readonly metadataOnly?: boolean
+  readonly outline?: Outline
 }
 
 /**
@@ -117,6 +123,14 @@ export class ProtocolError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'ProtocolError'
+  }
+}
+
+/** An answer that would take more memory than an answer may. */
+export class TooLargeError extends Error {
+  constructor(limit: number) {
+    super(`the API server's answer is larger than ${limit} bytes`)
+    this.name = 'TooLargeError'
   }
 }
 

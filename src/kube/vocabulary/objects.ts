@@ -37,6 +37,8 @@ export interface KubeObject {
   readonly apiVersion?: string
   readonly kind?: string
   readonly metadata: ObjectMeta
+  /** Fields that were too large to be read, where only an outline of the object is. Kubernetes has no such field. */
+  readonly omitted?: readonly string[]
 }
 
 export interface Container {

@@ -1,6 +1,7 @@
 import { parseObject, toApiError } from '../../../src/kube/client/answers.ts'
 import { createKubeClient } from '../../../src/kube/client/client.ts'
 import { kubeconfigCredentials } from '../../../src/kube/client/credentials.ts'
+import { JsonText } from '../../../src/kube/client/json-text.ts'
 import { objectPath } from '../../../src/kube/client/paths.ts'
 import { readBody, Transport } from '../../../src/kube/client/transport.ts'
 import { systemClock } from '../../../src/kube/vocabulary/clock.ts'
@@ -23,7 +24,7 @@ export async function realStage(plane: ControlPlane): Promise<Stage & { close():
     const signal = AbortSignal.timeout(LIMIT_MS)
     const call = { method, path, headers, body: text, signal, pool: 'calls', repeatable: false } as const
     const response = await transport.send(call, await credentials.access(false))
-    const answer = await readBody(response, MOST_BYTES)
+    const answer = await readBody(response, new JsonText(MOST_BYTES))
     if ((response.statusCode ?? 0) >= 300) throw toApiError(call, response, answer)
     parseObject(call, answer)
   }

@@ -2,7 +2,8 @@ import { serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { ADMISSION_GATE, GROUP_ROLE, GROUP_SETS, MANAGED, ROLE_HASH } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
-import { podForCache } from '../../../src/reconciler/cache-contents.ts'
+import { outlined } from '../../../src/kube/vocabulary/outline.ts'
+import { POD_OUTLINE, podForCache } from '../../../src/reconciler/cache-contents.ts'
 import { askedBy, specOf } from '../../../src/workload/asked.ts'
 import { composeSingle } from '../../../src/workload/compose.ts'
 import { groupOf } from '../../../src/workload/group.ts'
@@ -107,6 +108,32 @@ describe('what the cache keeps', () => {
     const hostile = HOSTILE_PODS[what]?.('bad') ?? pod
     expect(JSON.stringify(hostile).length).toBeGreaterThan(190_000)
     expect(serialize(podForCache(hostile)).length).toBeLessThan(6_000)
+  })
+
+  it('lies within what is read of a pod', () => {
+    const whole = {
+      ...managedPod({ group: 'gang', count: 3, nodeName: 'n', deleting: 3 }),
+      ...pod,
+      metadata: pod.metadata,
+    }
+    for (const each of [
+      pod,
+      whole,
+      managedPod({ deleting: 3, nodeName: 'n' }),
+      driver('[{"name":"driver","count":1}]'),
+    ]) {
+      expect(podForCache(outlined(each, POD_OUTLINE) as Pod)).toEqual(podForCache(each))
+    }
+  })
+
+  it.each([
+    ['metadata.finalizers', [MANAGED, 'many-more'], undefined],
+    ['spec.schedulingGates', undefined, [{ name: ADMISSION_GATE }]],
+  ])('takes for granted that ours is among too many %s', (path, finalizers, schedulingGates) => {
+    const kept = podForCache({ metadata: { name: 'big' }, spec: {}, omitted: [path] })
+    expect(kept.metadata.finalizers).toEqual(finalizers)
+    expect(kept.spec.schedulingGates).toEqual(schedulingGates)
+    expect(kept.excess).toBe(`pod big has more in ${path} than is read of a pod: create it with less of that`)
   })
 
   it('of a pod that asks for many resources is how many', () => {

@@ -138,6 +138,18 @@ describe('the store on a new list', () => {
   })
 })
 
+describe('an object that is held already', () => {
+  it('is not held twice while a list comes in', () => {
+    const { store } = createStore()
+    const held = object('a', 'u1', 5)
+    store.upsert(held)
+    expect(store.orStored(object('a', 'u1', 5))).toBe(held)
+    for (const other of [object('a', 'u1', 6), object('a', 'u2', 5), object('b', 'u1', 5)]) {
+      expect(store.orStored(other)).toBe(other)
+    }
+  })
+})
+
 describe('offers of our own writes', () => {
   it('are taken when newer, and then the same news from the watch is no news', () => {
     const { store, taken } = createStore()

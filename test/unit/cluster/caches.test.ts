@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { ownerForCache } from '../../../src/cluster/owner-cache.ts'
+import { slimNamespace, slimQueue } from '../../../src/cluster/world.ts'
+
+const identity = { name: 'a', namespace: 'ml', uid: 'u', resourceVersion: '7' }
+const junk = { 'example.com/junk': 'x'.repeat(200_000) }
+
+describe('what the caches behind the reviews keep', () => {
+  it('of a namespace is its name and its labels, and of a queue its name', () => {
+    const { namespace: _, ...named } = identity
+    const hung = { metadata: { ...identity, labels: { team: 'a' }, annotations: junk } }
+    expect(slimNamespace(hung)).toEqual({ metadata: { ...named, labels: { team: 'a' } } })
+    expect(slimQueue(hung)).toEqual({ metadata: identity })
+  })
+
+  const reference = (kind: string, controller = false) => ({ apiVersion: 'v1', kind, name: 'b', uid: 'v', controller })
+
+  it('of an owner is its queue and its controller', () => {
+    const labels = { 'kueue.x-k8s.io/queue-name': 'q', ...junk }
+    const ownerReferences = [...Array(9000).fill(reference('ConfigMap')), reference('JobSet', true)]
+    const owner = { kind: 'Job', metadata: { ...identity, labels, annotations: junk, ownerReferences } }
+    expect(ownerForCache(owner)).toEqual({
+      kind: 'Job',
+      metadata: {
+        ...identity,
+        labels: { 'kueue.x-k8s.io/queue-name': 'q' },
+        ownerReferences: [reference('JobSet', true)],
+      },
+    })
+  })
+
+  it('of a reference that can lead to nothing is nothing', () => {
+    const owner = { metadata: { ...identity, ownerReferences: [reference('x'.repeat(2000), true)] } }
+    expect(ownerForCache(owner)).toEqual({ metadata: identity })
+  })
+})
