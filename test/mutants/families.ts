@@ -9,6 +9,9 @@ export interface Family {
   readonly bugs: readonly PlantedBug[]
 }
 
+/** More than any of the test files takes, on a machine that has other things to do. */
+const PATIENCE = 60_000
+
 /** One test for every bug: the tests of its family fail on it. */
 export function expectAllFound(families: readonly Family[]): void {
   let runner: TestRunner
@@ -17,14 +20,14 @@ export function expectAllFound(families: readonly Family[]): void {
   })
   afterAll(() => runner.stop())
 
-  it('nothing is found where no bug is planted', async () => {
+  it('nothing is found where no bug is planted', { timeout: PATIENCE }, async () => {
     const { tried, failed, unloadable } = await runner.runAsItIs([...new Set(families.flatMap(({ tests }) => tests))])
     expect({ failed, unloadable }).toEqual({ failed: [], unloadable: [] })
     expect(tried).toBeGreaterThan(families.length)
   })
 
   describe.each(families)('$name', ({ tests, bugs }) => {
-    it.each(bugs)('$name ($from)', async bug => {
+    it.each(bugs)('$name ($from)', { timeout: PATIENCE }, async bug => {
       const { tried, failed, unloadable, loaded } = await runner.runWith(bug, tests)
       expect(unloadable).toEqual([])
       expect(loaded, `none of the tests has ${bug.file} in it`).toBe(true)

@@ -1,10 +1,14 @@
-import { startVitest, type TestModule } from 'vitest/node'
+import { createVitest, type TestModule, type Vitest } from 'vitest/node'
 
-/** Test files to run, on code in which one file may read differently. */
+/** Test files to run, on code in which one file may read differently. Paths are absolute. */
 export interface TestRun {
   readonly tests: readonly string[]
-  /** Absolute path and text. */
-  readonly altered?: { readonly file: string; readonly text: string }
+  readonly altered?: Altered
+}
+
+interface Altered {
+  readonly file: string
+  readonly text: string
 }
 
 export interface TestReport {
@@ -17,44 +21,49 @@ export interface TestReport {
   readonly loaded: boolean
 }
 
-/**
- * One run of vitest in this process. The altered text is given out where the file is loaded: the tests that ship judge
- * the code that ships, but for it. Nothing is kept between two runs.
- */
-async function run({ tests, altered }: TestRun): Promise<TestReport> {
-  let loaded = false
-  const planting = {
-    name: 'planted-bug',
-    enforce: 'pre' as const,
-    load(id: string) {
-      if (id !== altered?.file) return undefined
-      loaded = true
-      return altered.text
-    },
-  }
-  const vitest = await startVitest(
-    [],
-    {
-      config: false,
-      include: [...tests],
-      watch: false,
-      reporters: [],
-      cache: false,
-      // It would give out the file as it was, or keep it as it is here.
-      fsModuleCache: false,
-      pool: 'threads',
-      maxWorkers: 1,
-      isolate: false,
-      bail: 1,
-    },
-    { plugins: [planting], server: { ws: false, watch: null } },
-  )
-  const modules = vitest.state.getTestModules()
-  await vitest.close()
+/** What the loader gives out instead of what lies in the folder. */
+let altered: Altered | undefined
+let loaded = false
+
+const planting = {
+  name: 'planted-bug',
+  enforce: 'pre' as const,
+  load(id: string) {
+    if (id !== altered?.file) return undefined
+    loaded = true
+    return altered.text
+  },
+}
+
+/** One vitest for all runs, which reads a file anew only when it is altered; a new thread for every run. */
+const starting = createVitest(
+  {
+    config: false,
+    watch: false,
+    reporters: [],
+    cache: false,
+    // It would keep altered files for the runs of other people.
+    fsModuleCache: false,
+    pool: 'threads',
+    maxWorkers: 1,
+    isolate: false,
+    bail: 1,
+    testTimeout: 20_000,
+  },
+  { plugins: [planting], server: { ws: false, watch: null } },
+)
+
+/** The tests that ship judge the code that ships, but for what is altered. */
+async function run(vitest: Vitest, { tests, altered: next }: TestRun): Promise<TestReport> {
+  for (const file of [altered?.file, next?.file]) if (file !== undefined) vitest.invalidateFile(file)
+  altered = next
+  loaded = false
+  const project = vitest.getRootProject()
+  const { testModules } = await vitest.runTestSpecifications(tests.map(file => project.createSpecification(file)))
   return {
-    tried: modules.reduce((sum, { children }) => sum + [...children.allTests()].length, 0),
-    failed: modules.flatMap(failedIn),
-    unloadable: modules.flatMap(module => module.errors().map(error => `${module.relativeModuleId}: ${error.message}`)),
+    tried: testModules.reduce((sum, { children }) => sum + [...children.allTests()].length, 0),
+    failed: testModules.flatMap(failedIn),
+    unloadable: testModules.flatMap(module => module.errors().map(({ message }) => `${module.moduleId}: ${message}`)),
     loaded,
   }
 }
@@ -63,8 +72,8 @@ const failedIn = ({ children }: TestModule): readonly string[] =>
   [...children.allTests('failed')].map(test => `${test.fullName}: ${test.result().errors?.[0]?.message ?? ''}`)
 
 process.on('message', (message: TestRun) => {
-  run(message).then(
-    report => process.send?.(report),
-    (error: Error) => process.send?.({ tried: 0, failed: [], unloadable: [error.message], loaded: false }),
-  )
+  starting
+    .then(vitest => run(vitest, message))
+    .catch((error: Error): TestReport => ({ tried: 0, failed: [], unloadable: [error.message], loaded: false }))
+    .then(report => process.send?.(report))
 })

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type PlantedBug, replaced, replacementsOf } from '../support/planting.ts'
 import type { TestReport, TestRun } from './test-run.ts'
 
-const ROOT = new URL('../../', import.meta.url)
+const absolute = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 /** Runs test files of this project, in a process of its own, on the code as it is or with a bug in it. */
 export class TestRunner {
@@ -15,7 +15,7 @@ export class TestRunner {
     // A vitest that starts inside of another must not take itself for one of its workers.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
     this.#process = fork(new URL('test-run.ts', import.meta.url), {
-      cwd: fileURLToPath(ROOT),
+      cwd: absolute(''),
       env,
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -23,13 +23,13 @@ export class TestRunner {
   }
 
   async runAsItIs(tests: readonly string[]): Promise<TestReport> {
-    return await this.#run({ tests })
+    return await this.#run({ tests: tests.map(absolute) })
   }
 
   async runWith(bug: PlantedBug, tests: readonly string[]): Promise<TestReport> {
-    const file = fileURLToPath(new URL(bug.file, ROOT))
+    const file = absolute(bug.file)
     const text = replacementsOf(bug).reduce(replaced, readFileSync(file, 'utf8'))
-    return await this.#run({ tests, altered: { file, text } })
+    return await this.#run({ tests: tests.map(absolute), altered: { file, text } })
   }
 
   stop(): void {

@@ -128,6 +128,12 @@ describe('a group declaration', () => {
     ])
   })
 
+  it.each(['0', '-1'])('refuses a group of %s pods', count => {
+    expect(problems({ labels, annotations: { 'pod-group-total-count': count } })).toEqual([
+      expect.stringContaining('group total count should be greater than zero'),
+    ])
+  })
+
   it('refuses a total count that is no int32', () => {
     expect(problems({ labels, annotations: { 'pod-group-total-count': '3000000000' } })).toEqual([
       expect.stringContaining('strconv.Atoi: parsing "3000000000": value out of range'),

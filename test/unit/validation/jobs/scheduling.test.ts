@@ -271,6 +271,11 @@ describe('the names of KEP-6089', () => {
     for (const word of words) expect(errors[0]?.detail).toContain(word)
   })
 
+  it('are not there with the value null', () => {
+    const nothing = { policy: null, constraints: null, disruption: null }
+    expect(readBlock({ ...shipped, ...nothing }, ROOT)).toMatchObject({ model: shipped, errors: [], kepPaths: [] })
+  })
+
   it('explain a key that the API server would only call missing', () => {
     const block = readBlock({ schedulingConstraints: { topology: [{ level: 'zone' }] } }, ROOT)
     expect(block.errors).toEqual([])

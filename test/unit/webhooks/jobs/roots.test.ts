@@ -108,6 +108,24 @@ describe('a JobSet', () => {
     expect(errorsOf(verdict)[0]?.detail).toContain('"role-1"')
   })
 
+  it('cannot wait for more groups than it has', () => {
+    const whole = (minGroupCount: number) => ({ scheduling: { policy: { gang: { minGroupCount } } } })
+    expect(review(jobSet([undefined, undefined], whole(2)))).toMatchObject({ kind: 'allowed' })
+    expect(brief(review(jobSet([undefined, undefined], whole(3))))).toEqual([
+      'Invalid spec.scheduling.policy.gang.minGroupCount',
+    ])
+  })
+
+  it('targets jobs that it has, and each of them once', () => {
+    const entries = [target, { targetReplicatedJob: 'role-7' }, target, {}]
+    const path = 'spec.replicatedJobPolicies'
+    expect(brief(review(jobSet([undefined, undefined], { replicatedJobPolicies: entries })))).toEqual([
+      `Invalid ${path}[1].targetReplicatedJob`,
+      `Duplicate ${path}[2].targetReplicatedJob`,
+      `Required ${path}[3].targetReplicatedJob`,
+    ])
+  })
+
   it('that has said it twice before can still be updated, but not say it once more', () => {
     const once = { scheduling: { replicatedJobPolicies: [target] } }
     const twice = { scheduling: { replicatedJobPolicies: [target, { targetReplicatedJob: 'role-0' }] } }
