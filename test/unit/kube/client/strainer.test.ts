@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Strainer } from '../../../../src/kube/client/strainer.ts'
 import { fields, type Outline, outlined } from '../../../../src/kube/vocabulary/outline.ts'
+import { tallyOf } from '../../../support/tally.ts'
 
 const POD: Outline = {
   metadata: { name: true, labels: fields('queue', 'ключ'), finalizers: true },
@@ -57,13 +58,18 @@ describe('what is let through of a JSON text', () => {
     const value = fc
       .jsonValue({ maxDepth: 5, noUnicodeString: false })
       .chain(inner => fc.dictionary(key, fc.oneof(fc.constant(inner), fc.jsonValue()), { noNullPrototype: true }))
+    const tried = tallyOf('kept whole', 'something left out', 'cut in many pieces')
     fc.assert(
       fc.property(value, outline, fc.integer({ min: 1, max: 20 }), (object, outline, chunk) => {
         const text = JSON.stringify(object)
-        expect(strained(text, outline, outline, chunk)).toEqual(outlined(JSON.parse(text), outline))
+        const wanted = outlined(JSON.parse(text), outline)
+        expect(strained(text, outline, outline, chunk)).toEqual(wanted)
+        tried.count(JSON.stringify(wanted) === text ? 'kept whole' : 'something left out')
+        if (text.length > 3 * chunk) tried.count('cut in many pieces')
       }),
       { numRuns: 2_000 },
     )
+    tried.expectAll()
   })
 
   it.each([

@@ -137,7 +137,8 @@ const restricted = jobWorld({
   allow: { policies: ['gang'], disruptionModes: [], topologyKeys: ['a'], resourceClaims: false },
 })
 
-const RUNS = { numRuns: 500 }
+/** Always the same Jobs: some kinds are rare, and a test that misses them now and then tells nothing. */
+const RUNS = { numRuns: 1_000, seed: 20_261_117 }
 
 describe('for every Job', () => {
   it('a review never throws, and its answer can be sent', () => {
