@@ -72,7 +72,7 @@ const failedIn = ({ children }: TestModule): readonly string[] =>
   [...children.allTests('failed')].map(test => `${test.fullName}: ${test.result().errors?.[0]?.message ?? ''}`)
 
 process.on('message', (message: TestRun) => {
-  starting
+  void starting
     .then(vitest => run(vitest, message))
     .catch((error: Error): TestReport => ({ tried: 0, failed: [], unloadable: [error.message], loaded: false }))
     .then(report => process.send?.(report))

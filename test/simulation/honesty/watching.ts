@@ -11,6 +11,12 @@ const MARKER = 'marker'
 const ROUND = 'example.com/round'
 
 /**
+ * A server that has just started serves a custom resource anew when it has read the definition, and ends the watches
+ * it had already taken on, without a word. Any client opens such a watch again, where it began.
+ */
+const OPENINGS = 3
+
+/**
  * A watch that is read as it comes. "Nothing was sent" cannot be waited for; so whoever asks what was shown up to now
  * first writes to a marker object, and everything that comes before the marker's event is the answer.
  */
@@ -57,9 +63,13 @@ export class Watching {
 
   async #read(): Promise<void> {
     try {
-      for await (const event of this.#api.watch<Stored>(this.#resource, this.#query, this.#stop.signal)) {
-        this.#events.push(event)
-        this.#wake()
+      let seen = false
+      for (let opened = 0; opened < OPENINGS && !seen; opened++) {
+        for await (const event of this.#api.watch<Stored>(this.#resource, this.#query, this.#stop.signal)) {
+          seen = true
+          this.#events.push(event)
+          this.#wake()
+        }
       }
     } catch (error) {
       this.#failure = error
