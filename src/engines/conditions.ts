@@ -77,6 +77,18 @@ export function byConditions({ workloads: resource, finalizer, queueOrder }: Con
   }
 }
 
+/**
+ * For engines whose Workloads nobody but us creates. First it is finished, which gives back what it holds; then nothing
+ * is lost if it goes.
+ */
+export function abandonBy({ finish, release, workloads }: ByConditions): NonNullable<Engine['abandon']> {
+  const end = { reason: 'Abandoned', message: 'it has no pods: they are gone, or belong to others by now' }
+  return (workload, now) =>
+    isTrue(workload, 'Finished')
+      ? [...release(workload), { kind: 'DeleteWorkload', resource: workloads, workload: targetOf(workload) }]
+      : finish(workload, end, now)
+}
+
 function stateOf(workload: QueuedWorkload): AdmissionState {
   const { status, spec } = workload
   const end = condition(workload, 'Finished')

@@ -5,29 +5,32 @@ import { additionsTo, conflictWith } from '../workload/pod-set-update.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { type Decision, type Standing, tell } from './decision.ts'
 import type { AdmissionState, Engine } from './engine.ts'
-import { plays, type Seat, seat } from './lifting.ts'
+import { type Seat, type Seating, sitsIn } from './lifting.ts'
+import { dismiss } from './surplus.ts'
 import type { Unit } from './unit.ts'
 
-/** The Workload may start: gated pods take its free places, and those for whom there is none are sent away. */
+/** The Workload may start: gated pods take its free places. */
 export function admitted(
   unit: Unit,
   workload: QueuedWorkload,
   state: Extract<AdmissionState, { readonly kind: 'admitted' }>,
+  seating: Seating,
   engine: Engine,
   now: string,
 ): Decision {
-  const { lift: seats, excess, unknownRole, vacant } = seat(unit, workload)
-  const { lift, blocked } = outfit(seats, workload, state.since, engine)
+  const { vacant, misfits } = seating
+  const { lift, blocked } = outfit(seating.lift, workload, state.since, engine)
   const [first] = blocked
   if (first !== undefined && unit.pods.every(is.isGated)) {
     return { actions: engine.finish(workload, { reason: FAILED_TO_START, message: first.note }, now), standings: [] }
   }
   const lifted = unit.pods.filter(is.mayRun)
   const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
+  const surplus = dismiss(unit, workload, seating)
   return {
     actions: [
       ...lift.map(({ action }) => action),
-      ...excess.map((pod): Action => ({ kind: 'DeletePod', pod: targetOf(pod) })),
+      ...surplus.actions,
       ...engine.awaitReplacements(workload, vacant, replacementNote(vacant), now),
       ...(engine.reclaim?.(workload, succeededIn(unit, workload)) ?? []),
     ],
@@ -43,8 +46,8 @@ export function admitted(
         reason: 'ForeignGates' as const,
         note: `still held by ${is.foreignGates(pod).join(', ')}`,
       })),
-      ...tell(excess, 'ExcessPod', tooMany(unit)),
-      ...misfits(unknownRole),
+      ...surplus.standings,
+      ...misfits,
       ...tell(vacant > 0 ? unit.pods.filter(is.isFailed) : [], 'WaitingForReplacement', replacementNote(vacant)),
     ],
   }
@@ -69,17 +72,11 @@ function outfit(seats: readonly Seat[], workload: QueuedWorkload, admittedAt: st
 /** Nothing has started and nothing ever can: the end, so that it holds no quota and everybody can see why. */
 export const FAILED_TO_START = 'FailedToStart'
 
-export const tooMany = (unit: Unit): string => `group ${unit.name} has all its pods already; this one is deleted`
-const WRONG_SHAPE = 'its shape is none of those of its group; delete it, or give it the shape of the pod it replaces'
-
-export const misfits = (pods: readonly Pod[]): readonly Standing[] =>
-  pods.map(pod => ({ pod, reason: 'InvalidGroup', note: pod.excess ?? WRONG_SHAPE }))
-
 /** How many pods of each podSet have done their work. */
 function succeededIn(unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> {
-  const done = unit.pods.filter(is.isSucceeded)
+  const done = unit.pods.filter(pod => is.isSucceeded(pod) && !is.isGated(pod))
   return new Map(
-    workload.spec.podSets.map(podSet => [podSet.name, done.filter(pod => plays(unit, pod, podSet)).length]),
+    workload.spec.podSets.map(podSet => [podSet.name, done.filter(pod => sitsIn(unit, pod, podSet)).length]),
   )
 }
 

@@ -5,6 +5,7 @@ import { fields, type Outline } from '../kube/vocabulary/outline.ts'
 import { askedOf, keptOf } from '../workload/asked.ts'
 import { groupRoleOf, MEMBER_MARKS } from '../workload/group.ts'
 import { parseGroupSets } from '../workload/group-sets.ts'
+import { hasStopped, saysItIsOver } from '../workload/pod-end.ts'
 import { foreignGates, hasOurFinalizer, isGated, type Mark, POD_MARKS, roleHashOf } from '../workload/pod-facts.ts'
 import { requestsOf } from '../workload/requests.ts'
 import { roleHash } from '../workload/role-hash.ts'
@@ -143,10 +144,11 @@ function gatesOf(pod: Pod): Pick<Pod['spec'], 'schedulingGates'> {
   return { schedulingGates: [...(isGated(pod) ? [ADMISSION_GATE] : []), ...foreign].map(name => ({ name })) }
 }
 
-function statusOf({ status }: Pod): Pod['status'] {
-  const { phase, message } = status ?? {}
+function statusOf(pod: Pod): Pod['status'] {
+  const { phase, message } = pod.status ?? {}
   return {
     ...(phase !== undefined && { phase: copied(phase.slice(0, MAX_PHASE)) }),
+    ...(saysItIsOver(pod) && { stopped: hasStopped(pod) }),
     ...(message !== undefined && { message: copied(message.slice(0, MAX_MESSAGE)) }),
   }
 }

@@ -1,14 +1,16 @@
-import type { OwnerReference, Pod } from '../kube/vocabulary/objects.ts'
+import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
-import { type Composition, composeGroup, composeSingle, newestVersion, ownerReference } from '../workload/compose.ts'
+import { type Composition, composeGroup, composeSingle, newestVersion } from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import * as is from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
-import { admitted, FAILED_TO_START, misfits, tooMany } from './admitted.ts'
+import { admitted, FAILED_TO_START } from './admitted.ts'
+import { adopt } from './adoption.ts'
 import { type Decision, tell } from './decision.ts'
 import type { AdmissionState, Engine } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
-import { seat } from './lifting.ts'
+import { type Seating, seat } from './lifting.ts'
+import { dismiss } from './surplus.ts'
 import type { Unit } from './unit.ts'
 
 /**
@@ -21,12 +23,35 @@ export function decide(unit: Unit, engine: Engine, now: string): Decision {
     abandoned || is.mayLeave(pod) ? 'leaving' : 'staying',
   )
   const deletedOrphans = unit.orphans.filter(orphan => orphan.metadata.deletionTimestamp != null)
+  const rest = { ...unit, pods: staying }
+  const forsaken = workloadsOf(rest).filter(workload => isForsaken(rest, workload, engine))
   const releases = [
     ...leaving.filter(is.hasOurFinalizer).map(removeFinalizer),
     ...deletedOrphans.flatMap(engine.release),
+    ...forsaken.flatMap(workload => engine.abandon?.(workload, now) ?? []),
   ]
-  const rest = decideFor({ ...unit, pods: staying }, engine, now)
-  return { actions: [...releases, ...rest.actions], standings: rest.standings }
+  const { actions, standings } = forsaken.some(workload => workload === unit.workload)
+    ? NOTHING
+    : decideFor(rest, engine, now)
+  return { actions: [...releases, ...actions], standings }
+}
+
+const NOTHING: Decision = { actions: [], standings: [] }
+
+const workloadsOf = ({ workload, orphans }: Unit): readonly QueuedWorkload[] =>
+  workload === undefined ? orphans : [workload, ...orphans]
+
+/**
+ * A Workload without pods: they were deleted and it was left behind (`--cascade=orphan`), or they have joined others.
+ * It would hold quota for ever, or the name of its group. Owners that are simply gone are the garbage collector's, for
+ * they may also be pods that we have not seen yet.
+ */
+function isForsaken(unit: Unit, workload: QueuedWorkload, engine: Engine): boolean {
+  const { deletionTimestamp, ownerReferences } = workload.metadata
+  if (deletionTimestamp != null || !(ownerReferences ?? []).every(({ uid }) => unit.elsewhere.has(uid))) return false
+  const own = unit.workload === workload && (unit.kind === 'single' || engine.isForGroup(workload))
+  if (!own || unit.pods.length === 0) return true
+  return engine.read(workload).kind === 'finished' && unit.pods.every(is.isGated)
 }
 
 function decideFor(unit: Unit, engine: Engine, now: string): Decision {
@@ -39,20 +64,23 @@ function decideFor(unit: Unit, engine: Engine, now: string): Decision {
   if (workload.metadata.deletionTimestamp != null) return workloadDeleted(unit, workload, engine)
   const state = engine.read(workload)
   if (state.kind === 'finished') return finished(unit, workload, state, engine)
-  const outcome = outcomeOf(unit, workload)
+  const seating = seat(unit, workload)
+  const expected = seating.lift.map(({ pod }) => pod)
+  const outcome = outcomeOf(unit, workload, expected)
   if (outcome !== undefined) return { actions: engine.finish(workload, outcome, now), standings: [] }
-  const adoption = adopt(unit, workload, engine)
+  const adoption = adopt(unit, workload, seating, engine)
   if (adoption.length > 0) return { actions: adoption, standings: [] }
   if (state.kind === 'evicted') return evicted(unit, workload, state, engine, now)
-  if (state.kind === 'admitted') return admitted(unit, workload, state, engine, now)
-  return waiting(unit, workload, state, engine)
+  if (state.kind === 'admitted') return admitted(unit, workload, state, seating, engine, now)
+  return waiting(unit, workload, state, seating, engine)
 }
 
 type In<Kind extends AdmissionState['kind']> = Extract<AdmissionState, { readonly kind: Kind }>
 
-/** No Workload yet: make one if the unit is complete. Terminal pods without a Workload have nothing to wait for. */
+/** No Workload yet: make one if the unit is complete. What has run to its end without one has nothing to wait for. */
 function withoutWorkload(unit: Unit, engine: Engine): Decision {
-  const releases = unit.pods.filter(pod => is.isTerminal(pod) && is.hasOurFinalizer(pod)).map(removeFinalizer)
+  const ended = unit.pods.filter(pod => is.isTerminal(pod) && !is.isGated(pod))
+  const releases = ended.filter(is.hasOurFinalizer).map(removeFinalizer)
   if (unit.pods.every(is.isTerminal)) return { actions: releases, standings: [] }
   if (unit.kind === 'single') {
     const [pod] = unit.pods
@@ -106,24 +134,30 @@ function finished(unit: Unit, workload: QueuedWorkload, end: In<'finished'>, eng
   }
 }
 
-/** Not admitted: gated pods are told why, and those that are too many for the group are sent away already now. */
-function waiting(unit: Unit, workload: QueuedWorkload, { told }: In<'waiting'>, engine: Engine): Decision {
+/** Not admitted: gated pods are told why, and those that are too many for the group already now that they are. */
+function waiting(
+  unit: Unit,
+  workload: QueuedWorkload,
+  { told }: In<'waiting'>,
+  seating: Seating,
+  engine: Engine,
+): Decision {
   const { queueName } = workload.spec
   const elsewhere = engine.holdsQuota(workload)
     ? []
     : unit.pods.filter(pod => is.isWaiting(pod) && is.queueOf(pod) !== queueName)
   const wanted = commonQueue(unit, elsewhere)
   if (wanted !== undefined) return { actions: engine.moveTo(workload, wanted, newestVersion(elsewhere)), standings: [] }
-  const { excess, unknownRole } = seat(unit, workload)
-  const settled = new Set([...elsewhere, ...excess, ...unknownRole])
+  const surplus = dismiss(unit, workload, seating)
+  const settled = new Set([...elsewhere, ...seating.excess, ...seating.misfits.map(({ pod }) => pod)])
   const gated = unit.pods.filter(pod => is.isWaiting(pod) && !settled.has(pod))
   return {
-    actions: excess.map(pod => ({ kind: 'DeletePod', pod: targetOf(pod) })),
+    actions: surplus.actions,
     standings: [
       ...(told === undefined ? [] : tell(gated, told.reason, told.message, told.since)),
       ...tell(elsewhere, 'InvalidGroup', wrongQueue(queueName)),
-      ...tell(excess, 'ExcessPod', tooMany(unit)),
-      ...misfits(unknownRole),
+      ...surplus.standings,
+      ...seating.misfits,
     ],
   }
 }
@@ -157,16 +191,6 @@ function evicted(
     return { actions: [...engine.evict(workload, why, now), ...evict(running, why).actions], standings }
   }
   return { actions: engine.requeue(workload, why, now), standings: inactive ? standings : [] }
-}
-
-/** A pod that came later owns the Workload as well: else the garbage collector takes it when the first ones go. */
-function adopt(unit: Unit, workload: QueuedWorkload, engine: Engine): readonly Action[] {
-  if (unit.kind === 'single') return []
-  const owners: readonly OwnerReference[] = workload.metadata.ownerReferences ?? []
-  const known = new Set(owners.map(owner => owner.uid))
-  const missing = unit.pods.filter(pod => !known.has(is.uidOf(pod)) && is.takesPlace(pod))
-  if (missing.length === 0) return []
-  return engine.adopt(workload, [...owners, ...missing.map(pod => ownerReference(pod, 'group'))])
 }
 
 function removeFinalizer(pod: Pod): Action {

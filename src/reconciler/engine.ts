@@ -36,6 +36,8 @@ export interface Engine {
   finish(workload: QueuedWorkload, end: Ending, now: string): readonly Action[]
   /** The admission is taken back, and the pods are being stopped. */
   evict(workload: QueuedWorkload, why: string, now: string): readonly Action[]
+  /** No pods are left: it comes to its end, and goes. Not every engine lets us decide that. */
+  abandon?(workload: QueuedWorkload, now: string): readonly Action[]
   /** The pods have stopped: the quota is given back, and a Workload that is still wanted waits again. */
   requeue(workload: QueuedWorkload, why: string, now: string): readonly Action[]
   /** Members that have succeeded need their share no more. Not every engine can give back a part. */

@@ -40,5 +40,5 @@ export class Lanes {
 
 export function laneOf({ kind }: Action): Lane {
   if (kind === 'LiftGate' || kind === 'RemoveFinalizer') return 0
-  return kind === 'ReleaseWorkload' || kind === 'AddOwners' ? 2 : 1
+  return kind === 'ReleaseWorkload' || kind === 'DeleteWorkload' || kind === 'AddOwners' ? 2 : 1
 }

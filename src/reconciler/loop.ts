@@ -9,7 +9,7 @@ import { MANAGED } from '../kube/vocabulary/names.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
 import { type Action, subjectOf } from '../workload/actions.ts'
-import { isGated, isMarkedManaged } from '../workload/pod-facts.ts'
+import { isGated, isMarkedManaged, uidOf } from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { POD_OUTLINE, podForCache } from './cache-contents.ts'
 import { decide } from './decide.ts'
@@ -18,7 +18,7 @@ import type { Engine } from './engine.ts'
 import { type Lanes, laneOf } from './lanes.ts'
 import { perform, type Result, type WriteBack } from './perform.ts'
 import { Standings } from './standings.ts'
-import { isStray, parseStrayKey, strayKeyOf, unitFrom, unitKeyOf, unitKeyOfWorkload } from './unit.ts'
+import { isStray, parseStrayKey, type Records, strayKeyOf, unitFrom, unitKeyOf, unitKeyOfWorkload } from './unit.ts'
 
 export interface ReconcilerDeps {
   readonly api: KubeApi
@@ -55,6 +55,7 @@ export class Reconciler {
   readonly #queue: WorkQueue
   readonly #engine: Engine
   readonly #standings: Standings
+  readonly #records: Records
   readonly #writeBack: WriteBack
   readonly #strays = new Set<string>()
   /** The caches are no older than our leadership. */
@@ -81,13 +82,22 @@ export class Reconciler {
     this.#workloads = new Informer<QueuedWorkload>({
       api,
       resource: deps.engine.workloads,
-      indexes: { unit: workload => [unitKeyOfWorkload(workload)] },
+      indexes: {
+        unit: workload => [unitKeyOfWorkload(workload)],
+        owner: ({ metadata }) => (metadata.ownerReferences ?? []).map(owner => owner.uid),
+      },
       transform: workload => deps.engine.forCache(workload),
       clock,
       random,
       log,
       observer,
     })
+    this.#records = {
+      podsOf: key => this.#pods.byIndex('unit', key),
+      workloadsOf: key => this.#workloads.byIndex('unit', key),
+      ownedBy: uid => this.#workloads.byIndex('owner', uid),
+      pod: (namespace, name) => this.#pods.get(namespace, name),
+    }
     this.#queue = new WorkQueue({ clock, random, log, metrics: deps.metrics.queue })
     this.#standings = new Standings(deps.events, deps.metrics)
     this.#writeBack = (resource, object) => {
@@ -99,6 +109,7 @@ export class Reconciler {
       if (type === 'deleted' && isStray(object)) this.#remember(strayKeyOf(object))
       if (previous !== undefined) this.#queue.add(unitKeyOf(previous))
       this.#queue.add(unitKeyOf(object))
+      for (const workload of this.#records.ownedBy(uidOf(object))) this.#queue.add(unitKeyOfWorkload(workload))
     })
     this.#workloads.subscribe(({ object, type }) => {
       const queues = this.#engine.decider?.observe(object, type === 'deleted') ?? []
@@ -189,7 +200,7 @@ export class Reconciler {
   }
 
   async #reconcileUnit(key: string, turn: number): Promise<boolean> {
-    const unit = unitFrom(key, this.#pods.byIndex('unit', key), this.#workloads.byIndex('unit', key))
+    const unit = unitFrom(key, this.#records)
     const { actions, standings } = decide(unit, this.#engine, this.#timestamp())
     this.#standings.tell(standings)
     return await this.#performAll(actions, turn, unit.pods)

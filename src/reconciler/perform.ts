@@ -112,6 +112,12 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
       writeBack(PODS, await patchPod(api, action.pod, { metadata }))
       return DONE
     }
+    case 'DeleteWorkload': {
+      const { namespace, name, uid } = action.workload
+      await api.delete(action.resource, { namespace, name }, { uid })
+      await reread(action, api, writeBack)
+      return DONE
+    }
     case 'DeletePod':
       await api.delete(PODS, { namespace: action.pod.namespace, name: action.pod.name }, { uid: action.pod.uid })
       // It lives on for its grace period: without a look it would be deleted again with every event of its unit.

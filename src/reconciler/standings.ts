@@ -12,6 +12,7 @@ const WAITING: ReadonlySet<Reason> = new Set([
   'OverQueueLimits',
   'LiftBlocked',
   'ForeignGates',
+  'ExcessPod',
   'Evicted',
 ])
 

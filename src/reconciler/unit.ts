@@ -2,8 +2,8 @@ import type { Pod } from '../kube/vocabulary/objects.ts'
 import type { Target } from '../workload/actions.ts'
 import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
-import { byAge, hasOurFinalizer, isDeleting, nameOf, uidOf } from '../workload/pod-facts.ts'
-import type { QueuedWorkload } from '../workload/queued-workload.ts'
+import { byAge, hasOurFinalizer, isDeleting, isGated, nameOf, uidOf } from '../workload/pod-facts.ts'
+import { type QueuedWorkload, WORKLOAD_POD } from '../workload/queued-workload.ts'
 
 /** What is admitted, lifted and finished as one: a single pod, or all pods of a group. */
 export interface Unit {
@@ -15,6 +15,18 @@ export interface Unit {
   readonly workload: QueuedWorkload | undefined
   /** Workloads of predecessors: pods of the same name that are gone. */
   readonly orphans: readonly QueuedWorkload[]
+  /** Uids of pods that own one of these Workloads and are members of other units. */
+  readonly elsewhere: ReadonlySet<string>
+}
+
+/** What is known of pods and Workloads, as far as units are made of it. */
+export interface Records {
+  /** Pods that say that they belong to the unit. */
+  podsOf(key: string): readonly Pod[]
+  workloadsOf(key: string): readonly QueuedWorkload[]
+  /** Workloads with this pod among their owners. */
+  ownedBy(uid: string): readonly QueuedWorkload[]
+  pod(namespace: string, name: string): Pod | undefined
 }
 
 /** Work queue key of a unit: `single/ns/pod` or `group/ns/name`; no part of a Kubernetes name has a slash. */
@@ -42,22 +54,55 @@ export function parseStrayKey(key: string): Target {
 }
 
 /**
+ * Whose a pod is. What has been lifted stays with the Workload that it was lifted on, by its uid among the owners there,
+ * whatever is written on the pod itself later: else a label would be a way to leave a place and keep what came with it.
+ */
+export function unitKeysOf(pod: Pod, ownedBy: Records['ownedBy']): readonly string[] {
+  const said = unitKeyOf(pod)
+  if (isGated(pod)) return [said]
+  const recorded = ownedBy(uidOf(pod)).map(unitKeyOfWorkload)
+  return recorded.length === 0 || recorded.includes(said) ? [said] : recorded
+}
+
+/**
  * The unit of a key, from the pods and Workloads that have it. A single pod's Workload carries the pod's uid in its
  * name; whatever else has the key is of pods that are gone.
  */
-export function unitFrom(key: string, members: readonly Pod[], workloads: readonly QueuedWorkload[]): Unit {
+export function unitFrom(key: string, records: Records): Unit {
   const [kind, namespace = '', name = ''] = key.split('/')
-  const pods = [...members].sort(byAge)
+  const workloads = records.workloadsOf(key)
+  const owners = workloads
+    .flatMap(({ metadata }) => metadata.ownerReferences ?? [])
+    .flatMap(owner => {
+      const pod = records.pod(namespace, owner.name)
+      return pod !== undefined && uidOf(pod) === owner.uid ? [pod] : []
+    })
+  const { here = [], elsewhere = [] } = Object.groupBy(new Set([...records.podsOf(key), ...owners]), pod =>
+    unitKeysOf(pod, records.ownedBy).includes(key) ? 'here' : 'elsewhere',
+  )
+  const pods = here.sort(byAge)
   const [pod] = pods
   const wanted = kind === 'group' ? name : pod && singlePodWorkloadName(name, uidOf(pod))
   const workload = workloads.find(candidate => candidate.metadata.name === wanted)
   const orphans = workloads.filter(other => other !== workload)
-  return { kind: kind === 'group' ? 'group' : 'single', namespace, name, pods, workload, orphans }
+  return {
+    kind: kind === 'group' ? 'group' : 'single',
+    namespace,
+    name,
+    pods,
+    workload,
+    orphans,
+    elsewhere: new Set(elsewhere.map(uidOf)),
+  }
 }
 
-/** A single pod's Workload names its pod as controller; a group's has the group's name. */
+/**
+ * A single pod's Workload names its pod as controller, and once more where the garbage collector does not strike it off
+ * (`--cascade=orphan`); a group's has the group's name.
+ */
 export function unitKeyOfWorkload(workload: QueuedWorkload): string {
-  const { namespace, name, ownerReferences } = workload.metadata
-  const pod = ownerReferences?.find(owner => owner.controller === true && owner.kind === 'Pod')
-  return pod === undefined ? `group/${namespace}/${name}` : `single/${namespace}/${pod.name}`
+  const { namespace, name, ownerReferences, annotations } = workload.metadata
+  const controller = ownerReferences?.find(owner => owner.controller === true && owner.kind === 'Pod')
+  const pod = controller?.name ?? annotations?.[WORKLOAD_POD]
+  return pod === undefined ? `group/${namespace}/${name}` : `single/${namespace}/${pod}`
 }

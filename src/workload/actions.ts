@@ -59,6 +59,7 @@ export type Action =
       /** When the workload was admitted, for the metric. */
       readonly admittedAt: string | undefined
     }
+  | { readonly kind: 'DeleteWorkload'; readonly resource: Resource; readonly workload: Target }
   | { readonly kind: 'RemoveFinalizer'; readonly pod: Target }
   | { readonly kind: 'DeletePod'; readonly pod: Target }
 

@@ -1,12 +1,16 @@
 import type { OwnerReference, Pod, PodSpec } from '../kube/vocabulary/objects.ts'
 import { compareVersions } from '../kube/vocabulary/versions.ts'
 import { askedBy, askedOf } from './asked.ts'
+import { chargeOf, uncovered } from './charge.ts'
 import { type PlannedRole, planGroup, roleNameOf } from './group-plan.ts'
 import { queueOf } from './pod-facts.ts'
 import type { PodSet } from './queued-workload.ts'
 
 /** As many roles as Kueue's Workload has room for. */
 const MAX_POD_SETS = 18
+
+/** How many pods own the Workload of their group: with the longest names a third of a megabyte. */
+export const MAX_OWNERS = 1000
 
 /** Everything that an engine needs to know to make the Workload of a unit. */
 export interface WorkloadPlan {
@@ -50,7 +54,7 @@ export function composeGroup(name: string, members: readonly Pod[]): Composition
   const { total, fastAdmission } = plan
   if (fastAdmission) {
     const only: PodSet = { name: roleNameOf(first), count: total, template: { spec: askedBy(first) } }
-    return { plan: planOf(name, members, [only], 'group') }
+    return planned(name, members, [only])
   }
   if (members.length < total) return waiting(`${members.length} of the ${total} pods of group ${name} exist`)
   const seated = members.slice(0, total)
@@ -58,7 +62,7 @@ export function composeGroup(name: string, members: readonly Pod[]): Composition
   if (podSets.length > MAX_POD_SETS) {
     return invalid(`group ${name} has ${podSets.length} different pod shapes; at most ${MAX_POD_SETS} are possible`)
   }
-  return { plan: planOf(name, seated, podSets, 'group') }
+  return planned(name, seated, podSets)
 }
 
 /** A role whose shape was announced may come later, as a driver's workers do; every other role must be there in full. */
@@ -73,6 +77,20 @@ function composeRoles(name: string, members: readonly Pod[], roles: readonly Pla
     }
     podSets.push({ name: role, count, template: { spec: announcedOr(template, first) } })
     seated.push(...players)
+  }
+  return planned(name, seated, podSets)
+}
+
+/** One shape stands for all pods of a podSet, and they are charged by it: none of them may ask for more. */
+function planned(name: string, seated: readonly Pod[], podSets: readonly PodSet[]): Composition {
+  for (const podSet of podSets) {
+    const charge = chargeOf(podSet)
+    if ('problem' in charge) return invalid(`the requests of podSet ${podSet.name} cannot be read: ${charge.problem}`)
+    for (const pod of seated) {
+      const problem = roleNameOf(pod) === podSet.name ? uncovered(pod, podSet, charge) : undefined
+      if (problem === undefined) continue
+      return invalid(`pod ${pod.metadata.name} ${problem}; all of them may ask for that at most`)
+    }
   }
   return { plan: planOf(name, seated, podSets, 'group') }
 }
@@ -109,7 +127,7 @@ function planOf(
     queueName: first === undefined ? '' : queueOf(first),
     podSets,
     priority: first?.spec.priority ?? 0,
-    ownerReferences: pods.map(pod => ownerReference(pod, kind)),
+    ownerReferences: pods.slice(0, MAX_OWNERS).map(pod => ownerReference(pod, kind)),
     completeAt: newestVersion(pods),
   }
 }

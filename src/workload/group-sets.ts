@@ -4,6 +4,7 @@ import { dnsLabelProblems } from '../kube/vocabulary/formats.ts'
 import { GROUP_SETS } from '../kube/vocabulary/names.ts'
 import { annotationPath, type FieldError, forbidden, invalid, MAX_ERRORS, required } from '../validation/field-error.ts'
 import { MAX_INT32 } from '../validation/numbers.ts'
+import { templateErrors } from './announced-template.ts'
 
 /** One role that a driver announces: `podSets[]` of the Workload to be. No template: it is the driver's own pod. */
 export interface GroupSet {
@@ -82,6 +83,10 @@ export function parseGroupSets(text: string, ownRole: string | undefined): Parse
       ...(isObject(template) && !isEmpty(template) ? { template } : {}),
     })
   }
+  const total = sets.reduce((sum, { count }) => sum + count, 0)
+  if (errors.length === 0 && total > MAX_INT32) {
+    errors.push(invalid(PATH, total, `the counts add up to more than ${MAX_INT32}: no cluster has so many pods`))
+  }
   return { sets: errors.length === 0 ? sets : [], errors, warnings }
 }
 
@@ -104,36 +109,6 @@ function countErrors(count: unknown, at: string): readonly FieldError[] {
   if (count === undefined || count === null) return [required(at, 'the number of pods with this role')]
   if (typeof count === 'number' && Number.isInteger(count) && count >= 1 && count <= MAX_INT32) return []
   return [invalid(at, count, `must be a whole number from 1 to ${MAX_INT32}`)]
-}
-
-function templateErrors(template: unknown, at: string, warnings: string[]): readonly FieldError[] {
-  if (!isObject(template)) return [invalid(at, template, 'must be an object: the metadata and spec of a pod')]
-  const { spec } = template
-  if (!isObject(spec)) return [required(`${at}.spec`, 'the pod spec of this role')]
-  const path = `${at}.spec.containers`
-  const { containers } = spec
-  if (!Array.isArray(containers) || containers.length === 0) {
-    return [required(path, 'a pod has at least one container; admission counts what they request')]
-  }
-  const errors: FieldError[] = []
-  for (const [index, container] of containers.entries()) {
-    if (errors.length >= MAX_ERRORS) break
-    errors.push(...containerErrors(container, `${path}[${index}]`, warnings))
-  }
-  return errors
-}
-
-function containerErrors(container: unknown, at: string, warnings: string[]): readonly FieldError[] {
-  if (!isObject(container)) return [invalid(at, container, 'must be an object')]
-  const { name, requests, resources } = container
-  // The example of KEP-976 itself has its requests one level too high, where they count for nothing.
-  if (requests !== undefined && warnings.length === 0) {
-    warnings.push(`${GROUP_SETS}: requests of a container belong under "resources"; outside of it they are not counted`)
-  }
-  const errors: FieldError[] = []
-  if (typeof name !== 'string' || name === '') errors.push(required(`${at}.name`, 'every container has a name'))
-  if (!isObject(resources ?? {})) errors.push(invalid(`${at}.resources`, resources, 'must be an object'))
-  return errors
 }
 
 function isEmpty(template: unknown): boolean {

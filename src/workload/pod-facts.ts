@@ -18,6 +18,7 @@ import {
 } from '../kube/vocabulary/names.ts'
 import type { Pod, StringMap } from '../kube/vocabulary/objects.ts'
 import { annotationPath, labelPath } from '../validation/field-error.ts'
+import { hasStopped, saysItIsOver } from './pod-end.ts'
 
 /**
  * Questions about one pod. Each key of a label or annotation is read here and nowhere else, but for those of groups
@@ -59,6 +60,11 @@ export const queueLabelOf = (pod: Pod): string | undefined => labelOf(pod, QUEUE
 export const managedLabelOf = (pod: Pod): string | undefined => labelOf(pod, MANAGED)
 export const isMarkedManaged = (pod: Pod): boolean => managedLabelOf(pod) === 'true'
 export const hasOurFinalizer = (pod: Pod): boolean => pod.metadata.finalizers?.includes(MANAGED) ?? false
+
+/** Who created it, as the webhook stamped it: equal for equal people of one namespace, and nobody's name. */
+export const creatorOf = (pod: Pod): string | undefined => annotationOf(pod, CREATOR)
+/** The podSet that it was lifted into. */
+export const podSetOf = (pod: Pod): string | undefined => labelOf(pod, PODSET_LABEL)
 
 export const roleHashOf = (pod: Pod): string | undefined => annotationOf(pod, ROLE_HASH)
 export const priorityClassOf = (pod: Pod): string => labelOf(pod, PRIORITY_CLASS) ?? ''
@@ -126,12 +132,12 @@ export function isWaiting(pod: Pod): boolean {
 
 /** Lifted, and not at its end: it runs, or may at any moment. */
 export function mayRun(pod: Pod): boolean {
-  return !isSuspended(pod)
+  return !isGated(pod) && !isTerminal(pod)
 }
 
-/** Kueue's "suspended": still behind the gate, or at its end. Such a pod uses nothing. */
+/** Kueue's "suspended": still behind the gate, or at its end as far as it says so itself. */
 export function isSuspended(pod: Pod): boolean {
-  return isTerminal(pod) || isGated(pod)
+  return saysItIsOver(pod) || isGated(pod)
 }
 
 export function isDeleting(pod: Pod): boolean {
@@ -139,15 +145,16 @@ export function isDeleting(pod: Pod): boolean {
 }
 
 export function isFailed(pod: Pod): boolean {
-  return pod.status?.phase === 'Failed'
+  return pod.status?.phase === 'Failed' && isTerminal(pod)
 }
 
 export function isSucceeded(pod: Pod): boolean {
-  return pod.status?.phase === 'Succeeded'
+  return pod.status?.phase === 'Succeeded' && isTerminal(pod)
 }
 
+/** Nothing is to be expected of it any more. A gated pod is taken at its word: nothing of it runs, and nothing will. */
 export function isTerminal(pod: Pod): boolean {
-  return isSucceeded(pod) || isFailed(pod)
+  return saysItIsOver(pod) && (isGated(pod) || hasStopped(pod))
 }
 
 /**
@@ -156,7 +163,7 @@ export function isTerminal(pod: Pod): boolean {
  * left. A succeeded pod is the exception: it still counts for its group and stays until the group has finished.
  */
 export function mayLeave(pod: Pod): boolean {
-  if (!isDeleting(pod) || isSucceeded(pod)) return false
+  if (!isDeleting(pod) || (isSucceeded(pod) && !isGated(pod))) return false
   const neverStarted = isGated(pod) || !pod.spec.nodeName
   return neverStarted || isFailed(pod) || pod.metadata.deletionGracePeriodSeconds === 0
 }
@@ -169,8 +176,9 @@ export function isGivenUp(pod: Pod): boolean {
   return mayLeave(pod) || (isDeleting(pod) && isSucceeded(pod))
 }
 
-/** Takes, or has rightly used, one of the places of its group. */
+/** Takes, or has rightly used, one of the places of its group. Who says behind the gate that it is over wants none. */
 export function takesPlace(pod: Pod): boolean {
+  if (isGated(pod) && isTerminal(pod)) return false
   return !isFailed(pod) && !(isDeleting(pod) && !pod.spec.nodeName)
 }
 

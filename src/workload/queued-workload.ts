@@ -1,5 +1,9 @@
 import type { Condition, KubeObject, PodSpec, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
+import { cutToBytes, MAX_CONDITION_MESSAGE } from '../kube/vocabulary/texts.ts'
 import { MAX_INT32 } from '../validation/numbers.ts'
+
+/** On the Workload of a single pod: the name of the pod. */
+export const WORKLOAD_POD = 'muster.dev/pod'
 
 /** A Workload that waits in a queue: the part of Kueue's Workload v1beta2 that a pod needs. Each engine has its own kind. */
 export interface QueuedWorkload extends KubeObject {
@@ -94,12 +98,13 @@ export function withConditions(
   const conditions = [...(workload.status?.conditions ?? [])]
   let changed = false
   for (const change of changes) {
+    const message = cutToBytes(change.message, MAX_CONDITION_MESSAGE)
     const at = conditions.findIndex(candidate => candidate.type === change.type)
     const old = conditions[at]
-    if (old?.status === change.status && old.reason === change.reason && old.message === change.message) continue
+    if (old?.status === change.status && old.reason === change.reason && old.message === message) continue
     changed = true
     const lastTransitionTime = old?.status === change.status ? old.lastTransitionTime : now
-    const next: Condition = { ...change, lastTransitionTime }
+    const next: Condition = { ...change, message, lastTransitionTime }
     if (old === undefined) conditions.push(next)
     else conditions[at] = next
   }

@@ -6,6 +6,7 @@ export const ONE = 1_000_000_000n
 
 /** What the pod asks for. */
 export function requestsOf(pod: Pod): Requests {
+  if (pod.excess !== undefined) return { problem: pod.excess }
   return pod.requests ?? requestsIn(specOf(pod))
 }
 

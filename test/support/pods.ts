@@ -6,7 +6,7 @@ import {
   QUEUE_NAME,
   ROLE_HASH,
 } from '../../src/kube/vocabulary/names.ts'
-import type { Pod } from '../../src/kube/vocabulary/objects.ts'
+import type { Pod, PodStatus } from '../../src/kube/vocabulary/objects.ts'
 
 export interface PodOptions {
   readonly name?: string
@@ -59,6 +59,13 @@ export function managedPod(options: PodOptions = {}): Pod {
       schedulingGates: gates.map(gate => ({ name: gate })),
       ...(options.nodeName === undefined ? {} : { nodeName: options.nodeName }),
     },
-    status: { phase: options.phase ?? 'Pending' },
+    status: statusOf(options.phase ?? 'Pending'),
   }
+}
+
+/** As a kubelet leaves it: what has ended shows the end of its containers. */
+function statusOf(phase: string): PodStatus {
+  const over = phase === 'Succeeded' || phase === 'Failed'
+  const state = over ? { terminated: { exitCode: phase === 'Failed' ? 1 : 0 } } : { running: {} }
+  return { phase, ...(phase !== 'Pending' && { containerStatuses: [{ name: 'main', state }] }) }
 }

@@ -63,7 +63,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   GROUP_ROLES: { read: GROUP, named: [SUMS] },
   GROUP_ROLE: { read: GROUP, named: [SUMS, UPDATE] },
   GROUP_ROLE_COUNT: { read: GROUP, named: [SUMS] },
-  GROUP_SETS: { read: GROUP, written: [CACHE], named: [SUMS, SETS] },
+  GROUP_SETS: { read: GROUP, written: [CACHE], named: [SUMS, SETS, 'workload/announced-template.ts'] },
 
   PRIORITY_CLASS: { read: POD, named: [UPDATE] },
   MAX_EXEC_TIME: { read: POD, named: [UPDATE, VALIDATION] },

@@ -3,7 +3,7 @@ import { RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
 import { askedOf } from '../../workload/asked.ts'
 import type { WorkloadPlan } from '../../workload/compose.ts'
-import type { QueuedWorkload } from '../../workload/queued-workload.ts'
+import { type QueuedWorkload, WORKLOAD_POD } from '../../workload/queued-workload.ts'
 
 /** The built-in engine's own kind, from manifests/base/crd.yaml. */
 export const WORKLOADS: Resource = {
@@ -26,7 +26,10 @@ export function composeWorkload(plan: WorkloadPlan): QueuedWorkload {
     metadata: {
       name,
       namespace,
-      annotations: { [QUEUE_ORDER]: completeAt, ...(kind === 'group' && { [IS_GROUP_WORKLOAD]: 'true' }) },
+      annotations: {
+        [QUEUE_ORDER]: completeAt,
+        ...(kind === 'group' ? { [IS_GROUP_WORKLOAD]: 'true' } : { [WORKLOAD_POD]: ownerReferences[0]?.name ?? '' }),
+      },
       finalizers: [RESOURCE_IN_USE],
       ownerReferences,
     },
@@ -52,9 +55,10 @@ export function workloadForCache(workload: QueuedWorkload): QueuedWorkload {
   }
 }
 
-function ourMarks({ [QUEUE_ORDER]: order, [IS_GROUP_WORKLOAD]: forGroup }: StringMap): StringMap {
+function ourMarks({ [QUEUE_ORDER]: order, [IS_GROUP_WORKLOAD]: forGroup, [WORKLOAD_POD]: pod }: StringMap): StringMap {
   return {
     ...(order !== undefined && { [QUEUE_ORDER]: order }),
     ...(forGroup !== undefined && { [IS_GROUP_WORKLOAD]: forGroup }),
+    ...(pod !== undefined && { [WORKLOAD_POD]: pod }),
   }
 }

@@ -6,6 +6,7 @@ import type { Log } from '../vocabulary/log.ts'
 import { microTime } from '../vocabulary/microtime.ts'
 import type { KubeObject } from '../vocabulary/objects.ts'
 import { EVENTS } from '../vocabulary/resources.ts'
+import { cutToBytes, MAX_EVENT_NOTE } from '../vocabulary/texts.ts'
 
 export interface ObjectReference {
   readonly apiVersion: string
@@ -62,7 +63,6 @@ export interface EventRecorderOptions {
 }
 
 const CONTROLLER = 'muster.dev/reconciler'
-const NOTE_BYTES = 1024
 const REMEMBERED = 4096
 const CONCURRENCY = 2
 const RETRY_MS = 2000
@@ -227,7 +227,7 @@ function keyOf(event: EventObject): string {
 
 function eventOf(input: EventInput, instance: string, now: number): EventObject {
   const { regarding, type, reason, action } = input
-  const note = cutToBytes(input.note, NOTE_BYTES)
+  const note = cutToBytes(input.note, MAX_EVENT_NOTE)
   const identity = createHash('sha256')
     .update(JSON.stringify([regarding.uid, reason, note]))
     .digest('hex')
@@ -257,13 +257,4 @@ function namePrefix(name: string): string {
     .replace(/\.[.-]+|[.-]+\./g, '.')
     .replace(/^[.-]+|[.-]+$/g, '')
   return prefix || 'object'
-}
-
-/** The API server counts bytes; a cut inside a character would leave half of it. */
-function cutToBytes(text: string, limit: number): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= limit) return text
-  let end = limit - 3
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
-  return `${bytes.toString('utf8', 0, end)}...`
 }

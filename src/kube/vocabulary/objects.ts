@@ -71,7 +71,19 @@ export interface Toleration {
 
 export interface PodStatus {
   readonly phase?: string
+  readonly reason?: string
   readonly message?: string
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[] | null
+  readonly containerStatuses?: readonly ContainerStatus[] | null
+  readonly initContainerStatuses?: readonly ContainerStatus[] | null
+  readonly ephemeralContainerStatuses?: readonly ContainerStatus[] | null
+  /** In the cache, where the rest of the status is not: whether a pod that says that it is over has stopped. */
+  readonly stopped?: boolean
+}
+
+export interface ContainerStatus {
+  readonly name: string
+  readonly state?: { readonly running?: object | null; readonly terminated?: object | null } | null
 }
 
 /** Resource name to exact amount, in billionths. */

@@ -16,6 +16,7 @@ import {
   groupNamePath,
   groupRoleOf,
   type ParsedGroup,
+  parseGroup,
 } from '../../workload/group.ts'
 import {
   isDeleting,
@@ -53,14 +54,24 @@ export function updateErrors(
     ...priorityClassErrors(before, after),
     ...elasticJobErrors(before, after),
     ...admissionGatesUpdateErrors(before, after),
-    // A pod on its way out is judged by what changes. What was wrong with it before must not keep a controller
-    // from taking its finalizer away, or the pod would never leave.
-    ...(isDeleting(before) ? [] : commonErrors(after, group)),
+    ...newErrors(before, after, group),
     ...retriableErrors(before, after),
     ...groupNameErrors(before, after),
     ...groupSizeErrors(before, after, group),
     ...roleHashErrors(before, after),
   ]
+}
+
+/**
+ * A pod on its way out is judged by what changes, and so is one that was lifted, which nothing here can stop any more.
+ * What was wrong with it before must not keep a controller from taking its finalizer away, or the pod would never leave.
+ */
+function newErrors(before: Pod, after: Pod, group: ParsedGroup): readonly FieldError[] {
+  if (isDeleting(before)) return []
+  const errors = commonErrors(after, group)
+  if (errors.length === 0 || isGated(before) || !isMarkedManaged(before)) return errors
+  const known = new Set(commonErrors(before, parseGroup(before)).map(({ field, type }) => `${type} ${field}`))
+  return errors.filter(({ field, type }) => !known.has(`${type} ${field}`))
 }
 
 const immutable = (path: string, was: string, is: string): readonly FieldError[] =>

@@ -7,6 +7,7 @@ import { decide } from '../../../src/reconciler/decide.ts'
 import { unitFrom } from '../../../src/reconciler/unit.ts'
 import { MAX_SETS_LENGTH } from '../../../src/workload/group-sets.ts'
 import { managedPod } from '../../support/pods.ts'
+import { recordsOf } from '../../support/records.ts'
 
 /** Reviews are answered on the same loop: this is how long one of them may have to wait for one call. */
 const MOST_MS = 20
@@ -39,7 +40,8 @@ const filled = (length: number, first: string): string => {
 
 describe('no single call keeps reviews waiting', () => {
   const engine = builtinEngine([])
-  const decided = (pods: readonly Pod[]) => decide(unitFrom('group/ml/gang', pods, []), engine, '2026-11-16T10:10:00Z')
+  const decided = (pods: readonly Pod[]) =>
+    decide(unitFrom('group/ml/gang', recordsOf(pods)), engine, '2026-11-16T10:10:00Z')
 
   it('to cache a pod with the largest announcement that is read', () => {
     const sets = filled(MAX_SETS_LENGTH, 'first')

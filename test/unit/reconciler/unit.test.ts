@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { isStray, parseStrayKey, strayKeyOf, unitFrom, unitKeyOf } from '../../../src/reconciler/unit.ts'
 import { managedPod } from '../../support/pods.ts'
+import { recordsOf } from '../../support/records.ts'
 import { workloadOf } from '../../support/workloads.ts'
 
 describe('keys of the work queue', () => {
   it('name a single pod by its name and a member by its group', () => {
-    const named = { namespace: 'ml', pods: [], workload: undefined, orphans: [] }
-    expect(unitFrom(unitKeyOf(managedPod()), [], [])).toEqual({ kind: 'single', name: 'train', ...named })
-    expect(unitFrom(unitKeyOf(managedPod({ group: 'gang' })), [], [])).toEqual({
+    const named = { namespace: 'ml', pods: [], workload: undefined, orphans: [], elsewhere: new Set() }
+    expect(unitFrom(unitKeyOf(managedPod()), recordsOf([]))).toEqual({ kind: 'single', name: 'train', ...named })
+    expect(unitFrom(unitKeyOf(managedPod({ group: 'gang' })), recordsOf([]))).toEqual({
       kind: 'group',
       name: 'gang',
       ...named,
@@ -25,11 +27,55 @@ describe('a unit', () => {
     const pod = managedPod()
     const own = workloadOf([pod])
     const former = workloadOf([{ ...pod, metadata: { ...pod.metadata, uid: 'another-life' } }])
-    expect(unitFrom(unitKeyOf(pod), [pod], [former, own])).toMatchObject({ workload: own, orphans: [former] })
+    expect(unitFrom(unitKeyOf(pod), recordsOf([pod], [former, own]))).toMatchObject({
+      workload: own,
+      orphans: [former],
+    })
     const members = ['b', 'a'].map(name => managedPod({ name, group: 'gang', count: 2 }))
-    const { pods, workload } = unitFrom('group/ml/gang', members, [workloadOf(members)])
+    const { pods, workload } = unitFrom('group/ml/gang', recordsOf(members, [workloadOf(members)]))
     expect(pods.map(({ metadata }) => metadata.name)).toEqual(['a', 'b'])
     expect(workload?.metadata.name).toBe('gang')
+  })
+})
+
+describe('a pod that was lifted', () => {
+  const members = ['a', 'b'].map(name => managedPod({ name, group: 'gang', count: 2, gates: [], nodeName: 'n' }))
+  const workload = workloadOf(members)
+  const names = (key: string, pods: readonly Pod[]) =>
+    unitFrom(key, recordsOf(pods, [workload])).pods.map(({ metadata }) => metadata.name)
+  const relabelled = (group: string | undefined, gates: readonly string[] = []) =>
+    managedPod({ name: 'b', count: 2, gates, nodeName: 'n', ...(group !== undefined && { group }) })
+
+  it.each([
+    ['another group', 'other', 'group/ml/other'],
+    ['no group', undefined, 'single/ml/b'],
+  ])('stays with its Workload when it names %s', (_, group, claimed) => {
+    const pods = [...members.slice(0, 1), relabelled(group)]
+    expect(names('group/ml/gang', pods)).toEqual(['a', 'b'])
+    expect(names(claimed, pods)).toEqual([])
+  })
+
+  it('is what it says where no Workload knows it, or another one of its name', () => {
+    expect(
+      names('group/ml/other', [{ ...relabelled('other'), metadata: { ...relabelled('other').metadata, uid: 'new' } }]),
+    ).toEqual(['b'])
+  })
+
+  it('is known from one that still waits, which may go where it wants', () => {
+    const pods = [...members.slice(0, 1), relabelled('other', [ADMISSION_GATE])]
+    expect(names('group/ml/other', pods)).toEqual(['b'])
+    const unit = unitFrom('group/ml/gang', recordsOf(pods, [workload]))
+    expect(unit.pods.map(({ metadata }) => metadata.name)).toEqual(['a'])
+    expect([...unit.elsewhere]).toEqual(['uid-b'])
+  })
+})
+
+describe('the Workload of a single pod', () => {
+  it('is still its when the garbage collector has struck the pod off', () => {
+    const pod = managedPod()
+    const workload = workloadOf([pod])
+    const orphaned = { ...workload, metadata: { ...workload.metadata, ownerReferences: [] } }
+    expect(unitFrom(unitKeyOf(pod), recordsOf([pod], [orphaned])).workload).toBe(orphaned)
   })
 })
 

@@ -35,6 +35,66 @@ const driver = (sets: string, more: Record<string, string> = {}) =>
 const fields = (sets: string): readonly string[] =>
   parseGroupSets(sets, 'driver').errors.map(({ type, field }) => `${type} ${field.replace(at, '')}`)
 
+const announced = (spec: unknown): string =>
+  JSON.stringify([
+    { name: 'driver', count: 1 },
+    { name: 'w', count: 2, template: { spec } },
+  ])
+
+describe('what is announced', () => {
+  const container = (resources: unknown) => ({ name: 'c', resources })
+  const spec = '[1].template.spec'
+
+  it.each([
+    [
+      'below nothing',
+      { containers: [container({ requests: { cpu: '-4' } })] },
+      `${spec}.containers[0].resources.requests[cpu]`,
+    ],
+    [
+      'no quantity',
+      { containers: [container({ limits: { cpu: 'a lot' } })] },
+      `${spec}.containers[0].resources.limits[cpu]`,
+    ],
+    [
+      'no amount',
+      { containers: [container({ requests: { cpu: {} } })] },
+      `${spec}.containers[0].resources.requests[cpu]`,
+    ],
+    ['no map', { containers: [container({ requests: 'cpu' })] }, `${spec}.containers[0].resources.requests`],
+    [
+      'below nothing before the start',
+      { containers: [container({})], initContainers: [container({ requests: { cpu: -1 } })] },
+      `${spec}.initContainers[0].resources.requests[cpu]`,
+    ],
+    ['no list', { containers: [container({})], initContainers: {} }, `${spec}.initContainers`],
+    [
+      'below nothing for the sandbox',
+      { containers: [container({})], overhead: { cpu: '-1' } },
+      `${spec}.overhead[cpu]`,
+    ],
+    [
+      'below nothing for the pod',
+      { containers: [container({})], resources: { requests: { cpu: '-1' } } },
+      `${spec}.resources.requests[cpu]`,
+    ],
+  ])('is refused where it is %s', (_, template, field) => {
+    expect(fields(announced(template))).toEqual([`Invalid ${field}`])
+  })
+
+  it('is refused where it is more pods than can be counted', () => {
+    const set = (name: string) => ({ name, count: 2_000_000_000, template: { spec: { containers: [{ name: 'c' }] } } })
+    expect(fields(JSON.stringify([{ name: 'driver', count: 1 }, set('a'), set('b')]))).toEqual(['Invalid '])
+  })
+
+  it('passes with requests, limits, sidecars and overhead as people write them', () => {
+    const resources = { requests: { cpu: 0.5, memory: '1Gi', 'example.com/gpu': 1 }, limits: { cpu: '1' } }
+    const initContainers = [{ name: 'log', restartPolicy: 'Always', resources }]
+    const template = { containers: [{ name: 'c', resources }], initContainers, overhead: { cpu: '10m' }, resources }
+    expect(fields(announced(template))).toEqual([])
+  })
+})
+
 describe('pod-group-sets', () => {
   it('reads YAML and JSON alike', () => {
     const json =

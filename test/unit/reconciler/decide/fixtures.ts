@@ -30,6 +30,7 @@ export const single = (
   pods: pod === undefined ? [] : [pod],
   workload,
   orphans,
+  elsewhere: new Set(),
 })
 
 export const group = (pods: readonly Pod[], workload?: QueuedWorkload): Unit => ({
@@ -39,6 +40,7 @@ export const group = (pods: readonly Pod[], workload?: QueuedWorkload): Unit => 
   pods,
   workload,
   orphans: [],
+  elsewhere: new Set(),
 })
 
 export const member = (index: number, options: PodOptions = {}): Pod =>

@@ -40,10 +40,9 @@ describe('a group', () => {
   })
 
   it('does not count a pod that failed or is leaving before it ran', () => {
-    expect(reasons(group([member(0), member(1), member(2, { phase: 'Failed', gates: [] })]))).toEqual([
-      'gang-0: WaitingForPods',
-      'gang-1: WaitingForPods',
-    ])
+    expect(
+      reasons(group([member(0), member(1), member(2, { phase: 'Failed', gates: [], nodeName: 'node-1' })])),
+    ).toEqual(['gang-0: WaitingForPods', 'gang-1: WaitingForPods'])
     const leaving = group([member(0), member(1), member(2, { deleting: 30 })])
     expect(kinds(leaving)).toEqual(['RemoveFinalizer'])
     expect(reasons(leaving)).toEqual(['gang-0: WaitingForPods', 'gang-1: WaitingForPods'])
@@ -145,7 +144,7 @@ describe('a group', () => {
       { apiVersion: 'v1', kind: 'Pod', name: 'gang-3', uid: 'uid-gang-3' },
     ]
     const owned = { ...workload, metadata: { ...workload.metadata, ownerReferences: owners } }
-    const unit = group([...pods, member(3)], owned)
+    const unit = group([...pods, member(3, { created: '2026-11-16T10:00:05Z' })], owned)
     expect(kinds(unit)).toEqual(['LiftGate', 'LiftGate', 'LiftGate', 'DeletePod'])
     expect(reasons(unit)).toContain('gang-3: ExcessPod')
   })

@@ -52,7 +52,11 @@ describe('a group in the dialect of KEP-976', () => {
   it('has the announced shapes before the workers exist, and gives each worker a place when it comes', () => {
     const sets = [
       { name: 'driver', count: 1 },
-      { name: 'worker', count: 2, template: { spec: { containers: [{ name: 'w', image: 'i' }] } } },
+      {
+        name: 'worker',
+        count: 2,
+        template: { spec: { containers: [{ name: 'w', image: 'i', resources: { limits: { cpu: '1' } } }] } },
+      },
     ]
     const driver = kep('driver', 'driver', { [GROUP_SETS]: JSON.stringify(sets) })
     const composed = podSets(group([driver]))

@@ -117,7 +117,8 @@ describe('a single pod', () => {
   })
 
   it('is let go without a Workload when it is terminal already', () => {
-    expect(kinds(single(managedPod({ gates: [], phase: 'Failed' })))).toEqual(['RemoveFinalizer'])
+    expect(kinds(single(managedPod({ gates: [], phase: 'Failed', nodeName: 'node-1' })))).toEqual(['RemoveFinalizer'])
+    expect(kinds(single(managedPod({ phase: 'Failed' })))).toEqual([])
   })
 
   it('releases the Workload of a predecessor that the garbage collector wants to take', () => {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { builtinEngine } from '../../../../src/engines/builtin/builtin.ts'
 import { podForCache } from '../../../../src/reconciler/cache-contents.ts'
+import { decide as decideWith } from '../../../../src/reconciler/decide.ts'
+import type { Engine } from '../../../../src/reconciler/engine.ts'
+import type { Unit } from '../../../../src/reconciler/unit.ts'
 import { HOSTILE_PODS } from '../../../support/hostile-pods.ts'
 import { managedPod } from '../../../support/pods.ts'
 import { ADMITTED, workloadOf } from '../../../support/workloads.ts'
-import { decide, group, NOW, single } from './fixtures.ts'
+import { decide, gang, group, NOW, single } from './fixtures.ts'
 
 const manyContainers = HOSTILE_PODS.containers as NonNullable<(typeof HOSTILE_PODS)[string]>
 
@@ -40,14 +44,44 @@ describe('a pod that asks for more than is kept of it', () => {
 
 describe('a Workload that the API server would not take', () => {
   it('is not created, and its pods learn its size', () => {
-    const count = 9000
-    const members = Array.from({ length: count }, (_, index) =>
-      managedPod({ name: `member-of-a-large-group-${index}`, group: 'gang', count }),
-    )
-    const { actions, standings } = decide(group(members), NOW)
+    const engine = builtinEngine([])
+    const annotations = { note: 'x'.repeat(1_000_000) }
+    const compose: Engine['compose'] = plan => {
+      const workload = engine.compose(plan)
+      return { ...workload, metadata: { ...workload.metadata, annotations } }
+    }
+    const { actions, standings } = decideWith(group(gang(3)), { ...engine, compose }, NOW)
     expect(actions).toEqual([])
-    expect(standings).toHaveLength(count)
-    expect(standings[0]?.reason).toBe('InvalidGroup')
+    expect(standings.map(({ reason }) => reason)).toEqual(['InvalidGroup', 'InvalidGroup', 'InvalidGroup'])
     expect(standings[0]?.note).toMatch(/^its Workload would have \d{7} bytes, at most 1000000 are possible/)
+  })
+})
+
+describe('a group of very many pods', () => {
+  const count = 12_000
+  const members = (options = {}) =>
+    Array.from({ length: count }, (_, index) => managedPod({ name: `m-${index}`, group: 'gang', count, ...options }))
+
+  it('has a Workload that names as many of them as keep it, and can be written again', () => {
+    const workload = workloadOf(members())
+    expect(workload.metadata.ownerReferences).toHaveLength(1000)
+    expect(workload.spec.podSets).toMatchObject([{ count }])
+  })
+
+  it('names others in the stead of those that go, before they are gone', () => {
+    const pods = members({ gates: [], phase: 'Running', nodeName: 'node-1' })
+    const workload = workloadOf(members(), ADMITTED)
+    const going = pods.map((pod, index) =>
+      index < 1000
+        ? managedPod({ name: `m-${index}`, group: 'gang', count, gates: [], nodeName: 'n', deleting: 30 })
+        : pod,
+    )
+    const owners = (unit: Unit) =>
+      decide(unit, NOW).actions.flatMap(action => (action.kind === 'AddOwners' ? [action.ownerReferences] : []))
+    expect(owners(group(pods, workload))).toEqual([])
+    const [more] = owners(group(going, workload))
+    expect(more).toHaveLength(2000)
+    const full = { ...workload, metadata: { ...workload.metadata, ownerReferences: more ?? [] } }
+    expect(owners(group(going, full))).toEqual([])
   })
 })

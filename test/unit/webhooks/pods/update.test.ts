@@ -205,6 +205,33 @@ describe('the role hash of a managed pod', () => {
   })
 })
 
+describe('what was wrong with a pod before', () => {
+  const marks = {
+    labels: { 'pod-group-name': 'g', 'pod-group-role': 'w' },
+    annotations: { 'pod-group-total-count': '2' },
+  }
+  const before = queuedPod({ gates: [], ...marks })
+  const freed = queuedPod({ gates: [], finalizers: [], ...marks })
+
+  it('does not keep Muster from letting go of one that was lifted', () => {
+    const request = requestOf(freed, { old: before, user: { username: OFFLINE_IDENTITY } })
+    expect(reviewPodValidation(request, worldOf())).toMatchObject({ kind: 'allowed' })
+  })
+
+  it('is told while it waits, and so is what is new', () => {
+    const denied = { kind: 'denied' }
+    const waiting = requestOf(queuedPod({ ...marks, spec: { priority: 1 } }), { old: queuedPod(marks) })
+    expect(reviewPodValidation(waiting, worldOf())).toMatchObject(denied)
+    const worse = queuedPod({
+      gates: [],
+      ...marks,
+      annotations: { 'pod-group-total-count': '2', 'pod-group-count': 'x' },
+    })
+    const request = requestOf(worse, { old: before, user: { username: OFFLINE_IDENTITY } })
+    expect(reviewPodValidation(request, worldOf())).toMatchObject(denied)
+  })
+})
+
 describe('the warning about a queued owner', () => {
   const owners = [controller('batch/v1', 'Job', 'job')]
   const marked = { owners, labels: { managed: 'true' } }
