@@ -11,7 +11,7 @@ import {
   ROLE_HASH,
 } from '../../src/kube/vocabulary/names.ts'
 import type { Pod, PodSpec } from '../../src/kube/vocabulary/objects.ts'
-import type { QueuedWorkload } from '../../src/workload/queued-workload.ts'
+import type { PodSet, QueuedWorkload } from '../../src/workload/queued-workload.ts'
 import type { Stored } from './model/server.ts'
 
 /**
@@ -27,8 +27,26 @@ export const isManaged = (pod: Pod): boolean => pod.metadata.labels?.[MANAGED] =
 export const hasOurFinalizer = (pod: Pod): boolean => pod.metadata.finalizers?.includes(MANAGED) ?? false
 export const foreignFinalizers = (object: Stored | Pod, ours: string): readonly string[] =>
   (object.metadata.finalizers ?? []).filter(name => name !== ours)
-export const phaseOf = (pod: Pod): string => pod.status?.phase ?? 'Pending'
-export const isTerminal = (pod: Pod): boolean => phaseOf(pod) === 'Succeeded' || phaseOf(pod) === 'Failed'
+const phases = new Set<string | undefined>(['Succeeded', 'Failed'])
+export const saysItIsOver = (pod: Pod): boolean => phases.has(pod.status?.phase)
+
+/**
+ * Where the pod really is. Anybody may write a phase; what runs the kubelet says, container by container. Behind the
+ * gate nothing has run, so a phase there means nothing either.
+ */
+export function phaseOf(pod: Pod): string {
+  const { phase = 'Pending', containerStatuses = [], conditions = [] } = pod.status ?? {}
+  if (!saysItIsOver(pod)) return phase
+  if (isGated(pod)) return 'Pending'
+  const nodeGone = conditions?.some(({ type, reason }) => type === 'DisruptionTarget' && reason === 'DeletionByPodGC')
+  if (nodeGone) return phase
+  const states = (containerStatuses ?? []).map(({ state }) => state)
+  return states.length > 0 && states.every(state => state?.terminated) ? phase : 'Running'
+}
+
+export const isTerminal = (pod: Pod): boolean => phases.has(phaseOf(pod))
+/** Nothing more comes of it: it has ended, or says behind its gate that it has. */
+export const isOver = (pod: Pod): boolean => (isGated(pod) ? saysItIsOver(pod) : isTerminal(pod))
 export const isDeleting = (object: Stored | Pod | QueuedWorkload): boolean => object.metadata.deletionTimestamp != null
 
 /** Its containers may be running now or later. */
@@ -39,6 +57,7 @@ export function mayRun(pod: Pod): boolean {
 
 /** Takes one of the places of its group: runs, will run, or has run to a good end. A forced deletion is an end. */
 export function takesPlace(pod: Pod): boolean {
+  if (isGated(pod) && saysItIsOver(pod)) return false
   if (isTerminal(pod)) return phaseOf(pod) === 'Succeeded'
   return !isDeleting(pod) || (Boolean(pod.spec.nodeName) && pod.metadata.deletionGracePeriodSeconds !== 0)
 }
@@ -88,10 +107,18 @@ export interface Usage {
   readonly milliCpu: number
 }
 
-export function podUsage(spec: PodSpec): Usage {
-  const milliCpu = (spec.containers ?? []).reduce((sum, { resources }) => sum + milli(resources?.requests?.cpu), 0)
-  return { pods: 1, milliCpu }
+/** Sidecars run beside the containers; what runs before them needs its share only then. */
+export function podUsage({ containers, initContainers }: PodSpec): Usage {
+  const cpu = (list: PodSpec['containers']) => (list ?? []).map(({ resources }) => milli(resources?.requests?.cpu))
+  const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + one, 0)
+  const beside = (initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  const before = (initContainers ?? []).filter(({ restartPolicy }) => restartPolicy !== 'Always')
+  return { pods: 1, milliCpu: Math.max(sum(cpu(containers)) + sum(cpu(beside)), ...cpu(before)) }
 }
+
+/** Asks for no more than is charged for each pod of the podSet. */
+export const isCovered = (pod: Pod, { template }: PodSet): boolean =>
+  podUsage(pod.spec).milliCpu <= podUsage(template.spec).milliCpu
 
 export function workloadUsage(workload: QueuedWorkload): Usage {
   return workload.spec.podSets.reduce((sum, { count, template }) => plus(sum, podUsage(template.spec), count), {

@@ -1,6 +1,6 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import { composeWorkload, isForGroup, QUEUE_ORDER } from '../../../src/engines/builtin/workloads.ts'
-import { byConditions } from '../../../src/engines/conditions.ts'
+import { abandonBy, byConditions } from '../../../src/engines/conditions.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { Condition } from '../../../src/kube/vocabulary/objects.ts'
 import type { Engine } from '../../../src/reconciler/engine.ts'
@@ -28,8 +28,10 @@ const PEACE_MS = 40_000
 
 /** What Muster sees of an engine that lives in another process: its objects, and nothing of its mind. */
 export function externalEngine(): Engine {
+  const common = byConditions({ workloads: EXTERNAL_WORKLOADS, finalizer: FINALIZER, queueOrder: QUEUE_ORDER })
   return {
-    ...byConditions({ workloads: EXTERNAL_WORKLOADS, finalizer: FINALIZER, queueOrder: QUEUE_ORDER }),
+    ...common,
+    abandon: abandonBy(common),
     name: 'external',
     holds: ['pod'],
     compose: plan => {

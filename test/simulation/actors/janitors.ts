@@ -10,6 +10,8 @@ import { ignoreRaces } from './nodes.ts'
 const GC = 'system:generic-garbage-collector'
 const NAMESPACE_CONTROLLER = 'system:namespace-controller'
 const NAMESPACE_FINALIZER = 'kubernetes'
+/** Holds an object until what it owns has been made to forget it (`--cascade=orphan`). */
+export const ORPHAN = 'orphan'
 
 /** The controllers of Kubernetes that clean up: the garbage collector of owner references, and that of namespaces. */
 export class Janitors {
@@ -26,6 +28,8 @@ export class Janitors {
       const ownerGone = resource === PODS && type === 'deleted'
       const dependentThere = resource === this.#server.workloads && type !== 'deleted'
       if (ownerGone || dependentThere) this.#sweepSoon()
+      const orphans = after.metadata.finalizers?.includes(ORPHAN) && isDeleting(after)
+      if (resource === PODS && type === 'updated' && orphans) this.#orphanSoon(after)
       if (resource === NAMESPACES && type === 'updated' && isDeleting(after)) this.#emptySoon(after)
     })
   }
@@ -58,6 +62,25 @@ export class Janitors {
       const body = { metadata: { uid, resourceVersion, ownerReferences: solid } }
       this.#server.patch(this.#server.workloads, ref, { type: 'merge', body }, GC)
     }
+  }
+
+  #orphanSoon({ metadata: { namespace = '', name = '', uid } }: Stored): void {
+    this.#agenda.after(50 + this.#dice.next() * 1500, () => {
+      const pod = this.#server.find(PODS, namespace, name)
+      if (pod?.metadata.uid !== uid || !pod?.metadata.finalizers?.includes(ORPHAN)) return
+      for (const workload of this.#server.all(this.#server.workloads)) ignoreRaces(() => this.#strikeOff(workload, uid))
+      const metadata = { '$deleteFromPrimitiveList/finalizers': [ORPHAN] }
+      ignoreRaces(() => this.#server.patch(PODS, { namespace, name }, { type: 'strategic', body: { metadata } }, GC))
+    })
+  }
+
+  #strikeOff({ metadata }: Stored, owner: string | undefined): void {
+    const { namespace, name = '', uid, resourceVersion, ownerReferences = [] } = metadata
+    const others = (ownerReferences ?? []).filter(reference => reference.uid !== owner)
+    if (others.length === ownerReferences?.length) return
+    const ref = { name, ...(namespace !== undefined && { namespace }) }
+    const body = { metadata: { uid, resourceVersion, ownerReferences: others } }
+    this.#server.patch(this.#server.workloads, ref, { type: 'merge', body }, GC)
   }
 
   #emptySoon(namespace: Stored): void {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../src/kube/vocabulary/api.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
-import { asPod, gatesOf, isDeleting, isTerminal } from '../facts.ts'
+import { asPod, gatesOf, isDeleting, isTerminal, saysItIsOver } from '../facts.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
 import type { Agenda } from '../time/agenda.ts'
 import type { Dice } from '../time/dice.ts'
@@ -21,6 +21,8 @@ export class Nodes {
   readonly #server: ModelServer
   readonly #dice: Dice
   readonly #lost = new Set<string>()
+  /** What the kubelet last said of a pod, by its uid: it believes its own eyes, whatever others write there. */
+  readonly #phases = new Map<string, string>()
 
   constructor(agenda: Agenda, server: ModelServer, dice: Dice) {
     this.#agenda = agenda
@@ -50,7 +52,7 @@ export class Nodes {
     // The node object goes, and with it the hope that its kubelet will ever confirm anything.
     this.#agenda.after(POD_GC_MS, () => {
       eachPod(object => {
-        if (!isTerminal(asPod(object))) this.#setPhase(asPod(object), 'Failed', 'system:pod-garbage-collector')
+        if (!isTerminal(asPod(object))) this.#giveUp(asPod(object))
         this.#remove(object, 0, 'system:pod-garbage-collector')
       })
       this.#lost.delete(node)
@@ -59,13 +61,16 @@ export class Nodes {
 
   #look(before: Pod | undefined, pod: Pod): void {
     const { nodeName } = pod.spec
+    const said = this.#phases.get(pod.metadata.uid ?? '')
+    if (said !== undefined && pod.status?.phase !== said) this.#later(500, 5000, pod, current => this.#correct(current))
     if (isDeleting(pod)) {
       if (nodeName && !(before && isDeleting(before))) this.#later(100, 6_000, pod, current => this.#stop(current))
       return
     }
     if (!nodeName) {
-      const ready = gatesOf(pod).length === 0 && !isTerminal(pod)
-      const wasReady = before !== undefined && gatesOf(before).length === 0
+      const wanted = (pod: Pod) => gatesOf(pod).length === 0 && !saysItIsOver(pod)
+      const ready = wanted(pod)
+      const wasReady = before !== undefined && wanted(before)
       if (ready && !wasReady) this.#later(5, 300, pod, current => this.#schedule(current))
     } else if (!before?.spec.nodeName) {
       this.#later(50, 800, pod, current => this.#run(current))
@@ -73,26 +78,27 @@ export class Nodes {
   }
 
   #schedule(pod: Pod): void {
+    if (saysItIsOver(pod)) return
     const nodes = NODES.filter(node => !this.#lost.has(node))
     const { namespace = '', name = '' } = pod.metadata
     this.#server.bind({ namespace, name }, this.#dice.pick(nodes))
   }
 
   #run(pod: Pod): void {
-    if (isDeleting(pod) || isTerminal(pod) || this.#isLost(pod)) return
-    this.#setPhase(pod, 'Running', 'system:node')
+    if (isDeleting(pod) || this.#hasEnded(pod) || this.#isLost(pod)) return
+    this.#report(pod, 'Running')
     const runMs = Number(pod.metadata.annotations?.[RUN_MS] ?? 1000)
     this.#later(runMs, runMs, pod, current => {
-      if (isDeleting(current) || isTerminal(current) || this.#isLost(current)) return
+      if (isDeleting(current) || this.#hasEnded(current) || this.#isLost(current)) return
       const succeeds = current.metadata.annotations?.[OUTCOME] !== 'fail'
-      this.#setPhase(current, succeeds ? 'Succeeded' : 'Failed', 'system:node')
+      this.#report(current, succeeds ? 'Succeeded' : 'Failed')
     })
   }
 
   /** The containers are down: the kubelet says how they ended and confirms the deletion. */
   #stop(pod: Pod): void {
     if (this.#isLost(pod)) return
-    if (!isTerminal(pod)) this.#setPhase(pod, 'Failed', 'system:node')
+    if (!this.#hasEnded(pod)) this.#report(pod, 'Failed')
     this.#remove(pod as Stored, 0, 'system:node')
   }
 
@@ -100,10 +106,33 @@ export class Nodes {
     return this.#lost.has(pod.spec.nodeName ?? '')
   }
 
-  #setPhase(pod: Pod, phase: string, who: string): void {
+  #hasEnded({ metadata: { uid = '' } }: Pod): boolean {
+    return this.#phases.has(uid) && this.#phases.get(uid) !== 'Running'
+  }
+
+  /** Somebody wrote another phase than the kubelet: it says again what it sees. */
+  #correct(pod: Pod): void {
+    const said = this.#phases.get(pod.metadata.uid ?? '')
+    if (said !== undefined && pod.status?.phase !== said && !this.#isLost(pod)) this.#report(pod, said)
+  }
+
+  #report(pod: Pod, phase: string): void {
+    this.#phases.set(pod.metadata.uid ?? '', phase)
+    const state = phase === 'Running' ? { running: {} } : { terminated: { exitCode: phase === 'Failed' ? 1 : 0 } }
+    this.#setStatus(pod, { phase, containerStatuses: [{ name: 'main', state }] }, 'system:node')
+  }
+
+  /** Nobody is left who could say what became of the containers. */
+  #giveUp(pod: Pod): void {
+    this.#phases.delete(pod.metadata.uid ?? '')
+    const lost = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByPodGC' }
+    this.#setStatus(pod, { phase: 'Failed', conditions: [lost] }, 'system:pod-garbage-collector')
+  }
+
+  #setStatus(pod: Pod, status: object, who: string): void {
     const { namespace = '', name = '' } = pod.metadata
     const ref = { namespace, name, subresource: 'status' }
-    this.#server.patch(PODS, ref, { type: 'merge', body: { status: { phase } } }, who)
+    this.#server.patch(PODS, ref, { type: 'merge', body: { status } }, who)
   }
 
   #remove(pod: Stored, graceSeconds: number | undefined, who: string): void {

@@ -18,6 +18,7 @@ import { OrderWatch } from '../invariants/order.ts'
 import { OwnWrites } from '../invariants/own-writes.ts'
 import { watchPromptness } from '../invariants/promptness.ts'
 import { watchQuota } from '../invariants/quota.ts'
+import { rememberLifts } from '../invariants/units.ts'
 import { admissionChain } from '../model/admission.ts'
 import { type AdmissionCall, ModelServer, type Stored } from '../model/server.ts'
 import { WatchHub } from '../model/watch.ts'
@@ -94,6 +95,7 @@ export class Cluster {
     })
     timeline?.follow(this.server, this.muster)
     const judge = { fail: (invariant: Violation['invariant'], message: string) => this.fail(invariant, message) }
+    rememberLifts(this.server)
     watchQuota(this.server, setting.queues, judge)
     watchLifts(this.server, this.muster, judge)
     watchManners(this.server, this.muster, judge)

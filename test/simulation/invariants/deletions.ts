@@ -3,7 +3,6 @@ import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 
 import {
-  asPod,
   asWorkload,
   conditionOf,
   declaredSize,
@@ -20,7 +19,7 @@ import {
 } from '../facts.ts'
 import type { Change, ModelServer, Stored } from '../model/server.ts'
 import type { Judge } from './judge.ts'
-import { membersOf, workloadOfPod } from './units.ts'
+import { creatorOf, mayDismiss, membersOf, trueSelf, workloadOfPod } from './units.ts'
 
 /** As late as a decision can be: the longest lag of a watch and the longest way of a request. */
 const LATE_MS = 60_000
@@ -35,22 +34,31 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
   /** When a role last had more pods than places. */
   const overfullAt = new Map<string, number>()
 
+  /** Who has made the pods that own a Workload, or have. */
+  const creatorsOf = new Map<string, Set<string | undefined>>()
+
   const noteWorkload = ({ type, after }: Change) => {
     const workload = asWorkload(after)
+    const creators = creatorsOf.get(after.metadata.uid ?? '') ?? new Set()
+    creatorsOf.set(after.metadata.uid ?? '', creators)
+    for (const { name, uid } of after.metadata.ownerReferences ?? []) {
+      const owner = server.find(PODS, after.metadata.namespace, name)
+      if (owner?.metadata.uid === uid && owner) creators.add(creatorOf(trueSelf(server, owner)))
+    }
     const ended = ['Evicted', 'Finished'].some(condition => conditionOf(workload, condition) === 'True')
     if (type !== 'deleted' && !isDeleting(after) && workload.spec.active !== false && !ended) return
     for (const object of server.all(PODS)) {
-      const pod = asPod(object)
+      const pod = trueSelf(server, object)
       const owned = after.metadata.ownerReferences?.some(owner => owner.uid === pod.metadata.uid)
       if (owned || workloadOfPod(server, pod)?.metadata.uid === after.metadata.uid) revoked.add(unitOf(pod))
     }
   }
 
-  const roleKey = (object: Stored): string => `${unitOf(asPod(object))} ${roleOf(asPod(object))}`
+  const roleKey = (object: Stored): string => `${unitOf(trueSelf(server, object))} ${roleOf(trueSelf(server, object))}`
 
   /** Before there is a Workload, the size that the members declare says how many places there will be. */
   const isOverfull = (object: Stored, alsoCount: number): boolean => {
-    const pod = asPod(object)
+    const pod = trueSelf(server, object)
     const podSets = workloadOfPod(server, pod)?.spec.podSets
     const players = membersOf(server, pod).filter(takesPlace)
     const own = podSets === undefined ? players : players.filter(other => roleOf(other) === roleOf(pod))
@@ -59,16 +67,21 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
   }
 
   const noteRole = (object: Stored) => {
-    if (groupOf(asPod(object)) === undefined || !isOverfull(object, 0)) return
-    for (const player of membersOf(server, asPod(object))) overfullAt.set(roleKey(player as Stored), now())
+    if (groupOf(trueSelf(server, object)) === undefined || !isOverfull(object, 0)) return
+    for (const player of membersOf(server, trueSelf(server, object))) overfullAt.set(roleKey(player as Stored), now())
   }
 
   const checkDeletion = (object: Stored) => {
-    const pod = asPod(object)
+    const pod = trueSelf(server, object)
     const name = nameOf(object)
     if (!isManaged(pod)) judge.fail('I5', `Muster deletes ${name}, which it does not manage`)
     const entitled = mayRun(pod) && !revoked.has(unitOf(pod))
     if (entitled) judge.fail('I5', `Muster deletes ${name}, which runs with every right`)
+    const workload = workloadOfPod(server, pod)
+    const creators = workload === undefined ? undefined : creatorsOf.get(workload.metadata.uid ?? '')
+    if (isGated(pod) && workload && creators && !mayDismiss(pod, workload, creators)) {
+      judge.fail('I5', `Muster deletes ${name}, which is another's than its group, or was there before the Workload`)
+    }
     if (groupOf(pod) !== undefined && isOverfull(object, 1)) return
     const overfull = overfullAt.get(roleKey(object)) ?? Number.NEGATIVE_INFINITY
     if (isGated(pod) && now() - overfull > LATE_MS)
@@ -77,7 +90,7 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
 
   /** Our finalizer says "not counted yet": it stays on a pod that waits or runs. */
   const checkRelease = (object: Stored) => {
-    const pod = asPod(object)
+    const pod = trueSelf(server, object)
     const workload = workloadOfPod(server, pod)
     const over = workload !== undefined && conditionOf(workload, 'Finished') === 'True'
     if (mayRun(pod) && !over) judge.fail('I5', `our finalizer is taken off ${nameOf(object)} while it runs`)
@@ -89,7 +102,7 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
   const checkEnd = (before: Stored, after: Stored) => {
     const finished = asWorkload(after).status?.conditions?.find(({ type }) => type === 'Finished')
     if (finished?.status !== 'True' || conditionOf(asWorkload(before), 'Finished') === 'True') return
-    const pods = server.all(PODS).map(asPod)
+    const pods = server.all(PODS).map(object => trueSelf(server, object))
     const members = pods.filter(pod => workloadOfPod(server, pod)?.metadata.uid === after.metadata.uid)
     const total = asWorkload(after).spec.podSets.reduce((sum, { count }) => sum + count, 0)
     const succeeded = members.filter(pod => phaseOf(pod) === 'Succeeded').length

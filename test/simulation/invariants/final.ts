@@ -16,13 +16,16 @@ import {
   groupOf,
   hasOurFinalizer,
   holdsQuota,
+  isCovered,
   isDeleting,
   isGated,
+  isOver,
   limitsOf,
   mayRun,
   OUR_FINALIZERS,
   phaseOf,
   plus,
+  podUsage,
   queueOf,
   roleOf,
   takesPlace,
@@ -31,7 +34,7 @@ import {
 } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'
 import { comesBefore, inTheWay, waits } from './order.ts'
-import { type TrueUnit, unitsOf } from './units.ts'
+import { creatorOf, mayDismiss, type TrueUnit, unitsOf } from './units.ts'
 
 /** I4: what is left undone although nothing stands in its way. Empty when everything has come to rest as it should. */
 export function unfinished(server: ModelServer, queues: readonly QueueConfiguration[]): readonly string[] {
@@ -81,12 +84,15 @@ function undecided({ name, pods, workload }: TrueUnit): readonly string[] {
   const [first] = waiting
   if (workload !== undefined || first === undefined) return []
   if (groupOf(first) === undefined) return [`pod ${label(first)} waits and has no Workload`]
+  if (alive.some(one => alive.some(other => roleOf(one) === roleOf(other) && !asksTheSame(one, other)))) return []
   const sizes = new Set(alive.map(declaredSize))
   const queues = new Set(alive.map(queueOf))
   const size = declaredSize(first)
   if (sizes.size !== 1 || queues.size !== 1 || size === undefined || alive.length < size) return []
   return [`group ${name} is complete and has no Workload`]
 }
+
+const asksTheSame = (one: Pod, other: Pod): boolean => podUsage(one.spec).milliCpu === podUsage(other.spec).milliCpu
 
 /** A unit that waits does so in the queue that its pods name. */
 function unmoved({ name, pods, workload }: TrueUnit): readonly string[] {
@@ -113,22 +119,24 @@ function untold({ pods, workload }: TrueUnit, server: ModelServer): readonly str
   if (said) return []
   const told = new Set(server.all(EVENTS).map(event => (event as { regarding?: { uid?: string } }).regarding?.uid))
   return pods
-    .filter(pod => isGated(pod) && !isDeleting(pod) && !told.has(pod.metadata.uid))
+    .filter(pod => isGated(pod) && !isDeleting(pod) && !isOver(pod) && !told.has(pod.metadata.uid))
     .map(pod => `${label(pod)} waits and nobody says why`)
 }
 
-/** In an admitted unit nobody waits for a place that is free, and nobody who has none is kept waiting. */
+/** In an admitted unit nobody waits for a place that is free, and nobody who can be sent away is kept waiting. */
 function unlifted({ pods, workload }: TrueUnit): readonly string[] {
   if (workload === undefined || !mayStart(workload)) return []
   return workload.spec.podSets.flatMap(podSet => {
     const players = pods.filter(pod => groupOf(pod) === undefined || roleOf(pod) === podSet.name)
     const taken = players.filter(pod => !isGated(pod) && takesPlace(pod)).length
-    const waiting = players.filter(pod => isGated(pod) && !isDeleting(pod) && !contradicts(pod, workload))
-    if (waiting.length === 0) return []
-    const names = waiting.map(label).join(', ')
-    return [
-      taken < podSet.count ? `${names} could be lifted` : `${names} beyond the count of ${podSet.name} still there`,
-    ]
+    const waiting = players.filter(
+      pod => isGated(pod) && !isDeleting(pod) && !isOver(pod) && !contradicts(pod, workload) && isCovered(pod, podSet),
+    )
+    const names = (pods: readonly Pod[]) => pods.map(label).join(', ')
+    if (taken < podSet.count) return waiting.length === 0 ? [] : [`${names(waiting)} could be lifted`]
+    const creators = new Set(pods.filter(pod => !isGated(pod) && takesPlace(pod)).map(creatorOf))
+    const surplus = waiting.filter(pod => mayDismiss(pod, workload, creators))
+    return surplus.length === 0 ? [] : [`${names(surplus)} beyond the count of ${podSet.name} still there`]
   })
 }
 
@@ -151,7 +159,7 @@ function mayStart(workload: QueuedWorkload): boolean {
 /** What has ended is called finished, and gives back what it held. */
 function unended({ name, pods, workload }: TrueUnit): readonly string[] {
   if (workload === undefined || isDeleting(workload)) {
-    const kept = pods.filter(pod => hasOurFinalizer(pod) && pods.every(({ status }) => isOver(status?.phase)))
+    const kept = pods.filter(pod => hasOurFinalizer(pod) && !isGated(pod) && pods.every(isOver))
     return workload === undefined ? kept.map(pod => `${label(pod)} has ended and keeps our finalizer`) : []
   }
   if (conditionOf(workload, 'Finished') === 'True') {
@@ -162,11 +170,9 @@ function unended({ name, pods, workload }: TrueUnit): readonly string[] {
   const single = pods.length === 1 && pods.every(pod => groupOf(pod) === undefined)
   const succeeded = pods.filter(pod => phaseOf(pod) === 'Succeeded').length
   // A deleted pod that others hold back is gone for us, however it ended.
-  const over = single ? pods.every(pod => isOver(pod.status?.phase) && hasOurFinalizer(pod)) : succeeded >= total
+  const over = single ? pods.every(pod => isOver(pod) && hasOurFinalizer(pod)) : succeeded >= total
   return over ? [`unit ${name} has ended and its Workload is not finished`] : []
 }
-
-const isOver = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
 
 function leftWorkloads(server: ModelServer, units: readonly TrueUnit[]): readonly string[] {
   const alive = new Set(units.map(({ workload }) => workload?.metadata.uid))

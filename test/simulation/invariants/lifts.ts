@@ -11,6 +11,7 @@ import {
   conditionOf,
   declaredSize,
   groupOf,
+  isCovered,
   isGated,
   roleOf,
   takesPlace,
@@ -57,6 +58,7 @@ export function watchLifts(server: ModelServer, muster: string, judge: Judge): v
       return
     }
     checkPlace(pod, workload, podSet.name, name)
+    if (!isCovered(pod, podSet)) judge.fail('I2', `${name} is lifted and asks for more than its podSet is charged with`)
     const lifted = membersOf(server, pod).filter(
       other => !isGated(other) && takesPlace(other) && (single || roleOf(other) === podSet.name),
     )
@@ -84,6 +86,13 @@ export function watchLifts(server: ModelServer, muster: string, judge: Judge): v
     const { namespace, name, annotations } = workload.metadata
     const known = sizes.get(`${namespace}/group:${name}`)
     if (annotations?.['kueue.x-k8s.io/is-group-workload'] !== 'true' || known === undefined) return
+    for (const object of server.all(PODS)) {
+      const pod = asPod(object)
+      const podSet = workload.spec.podSets.find(set => set.name === roleOf(pod))
+      const owns = workload.metadata.ownerReferences?.some(owner => owner.uid === pod.metadata.uid)
+      if (!owns || podSet === undefined || isCovered(pod, podSet)) continue
+      judge.fail('I2', `Workload ${name} is charged with less than its member ${pod.metadata.name} asks for`)
+    }
     const total = workload.spec.podSets.reduce((sum, { count }) => sum + count, 0)
     const [declared] = known.declared
     if (declared === undefined || known.declared.size > 1 || known.later) return

@@ -2,11 +2,15 @@ import { applyPatch } from '../../../src/admission/patch.ts'
 import type { AdmissionRequest } from '../../../src/admission/review.ts'
 import type { Denied } from '../../../src/admission/verdict.ts'
 import { ApiError } from '../../../src/kube/vocabulary/api.ts'
+import { CREATOR } from '../../../src/kube/vocabulary/names.ts'
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { reviewPodMutation, reviewPodValidation } from '../../../src/webhooks/pods/pods.ts'
 import type { World } from '../../../src/webhooks/world.ts'
 import { causedBy } from './refusals.ts'
 import type { Admission, AdmissionCall, Stored } from './server.ts'
+
+/** Writes as somebody whom no webhook sees: what Muster keeps from happening there it must bear here. */
+export const UNREVIEWED = 'system:unreviewed'
 
 export interface AdmissionWatcher {
   /** The mutator's output, mutated again, must come out as it was, and the validator must take it (I7). */
@@ -19,14 +23,21 @@ export type Plugin = (call: AdmissionCall) => string | undefined
 /** The admission chain with the real webhooks in it: mutation, then validation of the result, then other plugins. */
 export function admissionChain(world: () => World, watcher: AdmissionWatcher, plugin: Plugin): Admission {
   return call => {
-    if (call.resource !== PODS) return call.object
+    if (call.resource !== PODS || call.who === UNREVIEWED) return call.object
     const object = call.operation === 'CREATE' ? mutate(call, world(), watcher) : call.object
     const verdict = reviewPodValidation(requestOf({ ...call, object }), world())
     if (verdict.kind !== 'allowed') refuse(verdict)
     const refusal = plugin({ ...call, object })
     if (refusal !== undefined) throw new ApiError(403, 'Forbidden', refusal)
-    return object
+    return call.operation === 'CREATE' ? stamped(object, call.who) : object
   }
+}
+
+/** Whose pod it is, where the webhooks do not say it. */
+function stamped(object: Stored, who: string): Stored {
+  const { annotations } = object.metadata
+  if (annotations?.[CREATOR] !== undefined) return object
+  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [CREATOR]: who } } }
 }
 
 function mutate(call: AdmissionCall, world: World, watcher: AdmissionWatcher): Stored {

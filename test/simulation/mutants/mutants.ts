@@ -97,15 +97,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'lifts without asking for admission',
     from: 'kueue#9482 turned around: lifted, not admitted',
     file: DECIDE,
-    find: "if (state.kind === 'admitted') return admitted(unit, workload, state, engine, now)",
-    replace: "if (state.kind !== 'finished') return admitted(unit, workload, { queue: '' }, engine, now)",
+    find: "if (state.kind === 'admitted') return admitted(unit, workload, state, seating, engine, now)",
+    replace: "if (state.kind !== 'finished') return admitted(unit, workload, { queue: '' }, seating, engine, now)",
   },
   {
     name: 'lifts whoever waits, however many were admitted',
     from: 'count forgotten',
     file: LIFTING,
-    find: 'lift.push(...waiting.slice(0, free).map(',
-    replace: 'lift.push(...waiting.map(',
+    find: 'else if (left > 0) {',
+    replace: 'else if (left > Number.NEGATIVE_INFINITY) {',
   },
   {
     name: 'counts by name',
@@ -115,8 +115,9 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       'const names = ((globalThis as unknown as { names: Set<string> }).names ??= new Set())\n' +
       '    const key = (pod: Pod) => [podSet.name, pod.metadata.name].join()\n' +
-      '    for (const pod of members) if (!isGated(pod)) names.add(key(pod))\n' +
-      '    const again = waiting.filter(pod => names.has(key(pod))).length\n' +
+      '    const players = unit.pods.filter(pod => plays(unit, pod, podSet))\n' +
+      '    for (const pod of players) if (!isGated(pod)) names.add(key(pod))\n' +
+      '    const again = players.filter(pod => isWaiting(pod) && names.has(key(pod))).length\n' +
       '    const free = Math.max(0, podSet.count - taken - again)',
   },
   {
@@ -131,7 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'never lets a deleted gated pod go',
     from: 'kueue#1339, #1352, #1648, #6149, #6919: the finalizer is not removed',
     file: STATE,
-    find: 'if (!isDeleting(pod) || isSucceeded(pod)) return false',
+    find: 'if (!isDeleting(pod) || (isSucceeded(pod) && !isGated(pod))) return false',
     replace: 'if (!isDeleting(pod) || isSucceeded(pod) || isGated(pod)) return false',
   },
   {
@@ -270,8 +271,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'calls a failed group a success',
     from: 'kueue reports Finished, reason Succeeded, for a group in which a pod failed for good',
     file: 'src/reconciler/finishing.ts',
-    find: "if (pods.length > 0 && noRetry && pods.every(isTerminal)) return { reason: 'Failed', message }",
-    replace: "if (pods.length > 0 && noRetry && pods.every(isTerminal)) return { reason: 'Succeeded', message }",
+    find: "return over && noRetry ? { reason: 'Failed', message }",
+    replace: "return over && noRetry ? { reason: 'Succeeded', message }",
     seed: 25,
   },
   {
@@ -308,8 +309,85 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'comes minutes late',
     from: 'kueue#11170: the gate falls minutes after the admission, and no number tells',
     file: LOOP,
-    find: '      this.#queue.add(unitKeyOf(object))\n    })',
-    replace: '      this.#queue.addAfter(unitKeyOf(object), 120_000)\n    })',
+    find: '      this.#queue.add(unitKeyOf(object))\n      for (const workload of',
+    replace: '      this.#queue.addAfter(unitKeyOf(object), 120_000)\n      for (const workload of [] ??',
+  },
+  {
+    name: 'takes the shape of a pod on trust at its lift',
+    from: 'an announced worker, or a replacement, asks for more than its place was charged with',
+    file: LIFTING,
+    find: 'if (problem !== undefined) misfits.push',
+    replace: 'if (problem !== undefined && pod.excess) misfits.push',
+  },
+  {
+    name: 'takes the first pod of a role for all of them',
+    from: 'a colliding hash, a named role, a sidecar: the Workload is charged by the smallest',
+    file: COMPOSE,
+    find: 'if (problem === undefined) continue',
+    replace: 'if (problem === undefined || !pod.excess) continue',
+  },
+  {
+    name: 'counts init containers for sidecars',
+    from: 'a pod that goes on with what it needed only to start',
+    file: 'src/workload/requests.ts',
+    find: "if (container.restartPolicy === 'Always') {",
+    replace: "if (container.restartPolicy === 'always') {",
+  },
+  {
+    name: 'believes the label of a lifted pod that it has left',
+    from: 'a group that a running pod leaves by a label has a place for another',
+    file: 'src/reconciler/unit.ts',
+    find: 'return recorded.length === 0 || recorded.includes(said) ? [said] : recorded',
+    replace: 'return [said]',
+  },
+  {
+    name: 'has no place for a lifted pod without a role',
+    from: 'a running pod that names another role has a place for another',
+    file: LIFTING,
+    find: 'for (const place of own.length > 0 ? own : places) place.taken += 1',
+    replace: 'for (const place of own) place.taken += 1',
+  },
+  {
+    name: 'believes a phase',
+    from: 'a forged Failed or Succeeded frees quota while the containers run',
+    file: 'src/workload/pod-end.ts',
+    find: 'if (!saysItIsOver(pod)) return false',
+    replace: 'if (saysItIsOver(pod)) return true',
+  },
+  {
+    name: 'asks a stranger whether a group is over',
+    from: 'a gated pod with a forged phase, or with retriable-in-group, ends the group of others',
+    file: 'src/reconciler/finishing.ts',
+    find: 'const pods = unit.pods.filter(pod => !isGated(pod))',
+    replace: 'const { pods } = unit',
+  },
+  {
+    name: 'lets the impossible stand at the head of its queue',
+    from: 'one request that no queue can hold closes it for all',
+    file: ENGINE,
+    find: 'neverFits(queue, requests, this.#limitsOf(queue))',
+    replace: 'queue && neverFits(queue, requests, new Map())',
+  },
+  {
+    name: 'keeps the place of who moves to another queue',
+    from: 'whoever has waited where nobody waits jumps the queue in which all wait',
+    file: 'src/engines/conditions.ts',
+    find: '...(annotations && { annotations }) }]',
+    replace: "...(annotations && queueName === '' && { annotations }) }]",
+  },
+  {
+    name: 'leaves a Workload without pods alone',
+    from: 'kubectl delete --cascade=orphan: quota that nobody gives back',
+    file: DECIDE,
+    find: 'if (!own || unit.pods.length === 0) return true',
+    replace: 'if (!own) return true',
+  },
+  {
+    name: 'deletes the pods of others as surplus',
+    from: 'who takes the name of a group first has the pods deleted that were meant for it',
+    file: 'src/reconciler/surplus.ts',
+    find: 'creators.has(creatorOf(pod)) && cameAfter(pod, workload)',
+    replace: 'cameAfter(pod, workload)',
   },
   {
     name: 'adopts nobody',

@@ -23,4 +23,5 @@ export const CORPUS: readonly { readonly seed: number; readonly bug: string }[] 
   { seed: 179, bug: 'the same, with lost answers' },
   { seed: 395, bug: 'a pod that joined a group between two leaders was never told why it waits' },
   { seed: 155, bug: 'a succeeded member kept its group, and so its deleted namespace, for ever' },
+  { seed: 70, bug: 'the webhook refused Muster to take its finalizer off a pod whose marks somebody had spoilt' },
 ]

@@ -2,9 +2,13 @@ import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../../src/kub
 
 import { NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
+import { ORPHAN } from '../actors/janitors.ts'
 import { ignoreRaces } from '../actors/nodes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { asPod, isGated } from '../facts.ts'
+import { UNREVIEWED } from '../model/admission.ts'
 import type { Stored } from '../model/server.ts'
+import { MALLORY } from './hostile.ts'
 import { type Action, type Item, isFault, type UnitName } from './schedule.ts'
 import { strike } from './strike.ts'
 
@@ -32,11 +36,12 @@ function act(action: Action, cluster: Cluster): void {
   const { server } = cluster
   switch (action.kind) {
     case 'create-pod':
-      server.create(PODS, action.pod, USER)
+      server.create(PODS, action.pod, action.by ?? USER)
       return
     case 'delete-pod': {
       const { namespace, name, graceSeconds, again } = action
       if (again !== undefined) createAgain(cluster, server.get(PODS, { namespace, name }), again)
+      if (action.orphan) prependFinalizer(cluster, { namespace, name }, ORPHAN)
       server.remove(PODS, { namespace, name }, graceSeconds === undefined ? {} : { graceSeconds }, USER)
       return
     }
@@ -54,6 +59,12 @@ function act(action: Action, cluster: Cluster): void {
       return
     case 'not-retriable':
       mergePod(cluster, action, { metadata: { annotations: { [RETRIABLE_IN_GROUP]: 'false' } } })
+      return
+    case 'forge-phase':
+      forgePhase(cluster, action)
+      return
+    case 'remark':
+      remark(cluster, action)
       return
     case 'touch-workload':
       touchWorkload(cluster, action.unit, action.what)
@@ -85,7 +96,7 @@ function touchPod(cluster: Cluster, action: Extract<Action, { kind: 'touch-pod' 
       return
     case 'add-finalizer':
       // In front of ours: whoever removes by index removes the wrong one.
-      prependFinalizer(cluster, ref)
+      prependFinalizer(cluster, ref, KEEP)
       return
     case 'drop-finalizer':
       strategic({ metadata: { '$deleteFromPrimitiveList/finalizers': [KEEP] } }, ADMIN)
@@ -98,8 +109,30 @@ function touchPod(cluster: Cluster, action: Extract<Action, { kind: 'touch-pod' 
   }
 }
 
-function prependFinalizer({ server }: Cluster, ref: { namespace: string; name: string }): void {
-  const finalizers = [KEEP, ...(server.get(PODS, ref).metadata.finalizers ?? []).filter(name => name !== KEEP)]
+/** Where a kubelet runs the pod, it says again what is true; where none does, the forger has to. */
+function forgePhase({ server, agenda }: Cluster, action: Extract<Action, { kind: 'forge-phase' }>): void {
+  const { namespace, name, phase, backMs } = action
+  const ref = { namespace, name, subresource: 'status' }
+  const say = (said: string) => server.patch(PODS, ref, { type: 'merge', body: { status: { phase: said } } }, MALLORY)
+  const { uid } = say(phase).metadata
+  agenda.after(backMs, () => {
+    const now = server.find(PODS, namespace, name)
+    if (now?.metadata.uid !== uid || now === undefined || asPod(now).status?.phase !== phase) return
+    const unseen = !isGated(asPod(now)) && asPod(now).status?.containerStatuses === undefined
+    if (unseen) ignoreRaces(() => say('Pending'))
+  })
+}
+
+/** Only what was lifted: before that, marks are anybody's to change, as far as the webhooks let him. */
+function remark({ server }: Cluster, action: Extract<Action, { kind: 'remark' }>): void {
+  const { namespace, name, labels, annotations } = action
+  const ref = { namespace, name }
+  if (isGated(asPod(server.get(PODS, ref)))) return
+  server.patch(PODS, ref, { type: 'merge', body: { metadata: { labels, annotations } } }, UNREVIEWED)
+}
+
+function prependFinalizer({ server }: Cluster, ref: { namespace: string; name: string }, added: string): void {
+  const finalizers = [added, ...(server.get(PODS, ref).metadata.finalizers ?? []).filter(name => name !== added)]
   server.patch(PODS, ref, { type: 'merge', body: { metadata: { finalizers } } }, ADMIN)
 }
 

@@ -1,6 +1,7 @@
 import type { Stored } from '../model/server.ts'
 import { Dice } from '../time/dice.ts'
 import { faultItems, lateness, takeover } from './faults.ts'
+import { hostileItems } from './hostile.ts'
 import type { Item, Schedule, Setting, UnitName } from './schedule.ts'
 import { unitItems } from './units.ts'
 
@@ -43,11 +44,33 @@ export function generate(seed: number, engine: Setting['engine'] = 'builtin'): S
     if (theme === 'handover') items.push(...withdrawal(own, created))
     if (theme === 'churn') items.push(...resubmission(own, created))
   }
+  items.push(...hostility(dice.split('hostility'), namespaces))
   if (doomed) items.push({ at: 8000 + dice.next() * 15_000, kind: 'delete-namespace', namespace: DOOMED })
   items.push(...faultItems(dice.split('faults'), setting.replicas.length))
   if (theme === 'handover') items.push(...takeover(dice.split('takeover'), 4000 + dice.next() * 14_000))
   if (theme === 'churn') items.push(...lateness(dice.split('lateness'), dice.next() * 10_000))
   return { setting, items: items.sort((a, b) => a.at - b.at) }
+}
+
+/** In a part of all runs a tenant tries to cheat, while everybody else goes about their business. */
+function hostility(dice: Dice, namespaces: readonly string[]): readonly Item[] {
+  const attacks = dice.chance(0.3) ? dice.int(1, 2) : 0
+  return Array.from({ length: attacks }, (_, index) => {
+    const own = dice.split(`attack ${index}`)
+    const queue = own.weighted([
+      [4, 'small'],
+      [4, 'cpu'],
+      [1, 'unlimited'],
+    ])
+    const place = {
+      namespace: own.pick(namespaces),
+      queue,
+      name: `x${index}`,
+      at: own.next() * 15_000,
+      returning: false,
+    }
+    return hostileItems(own, place)
+  }).flat()
 }
 
 function settingOf(dice: Dice, seed: number, namespaces: readonly string[], theme: Theme): Omit<Setting, 'engine'> {

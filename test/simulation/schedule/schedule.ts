@@ -10,12 +10,14 @@ export interface UnitName {
 
 /** What people do. */
 export type Action =
-  | { readonly kind: 'create-pod'; readonly pod: Stored }
+  | { readonly kind: 'create-pod'; readonly pod: Stored; readonly by?: string }
   | {
       readonly kind: 'delete-pod'
       readonly namespace: string
       readonly name: string
       readonly graceSeconds?: number
+      /** As with `--cascade=orphan`: what the pod owns stays behind. */
+      readonly orphan?: boolean
       /** Created under the same name in the moment the old one is gone. */
       readonly again?: Stored
     }
@@ -31,6 +33,22 @@ export type Action =
     }
   | { readonly kind: 'touch-workload'; readonly unit: UnitName; readonly what: 'label' | 'condition' }
   | { readonly kind: 'delete-namespace'; readonly namespace: string }
+  /** A phase that is not true. Where no kubelet corrects it, it is taken back after a while. */
+  | {
+      readonly kind: 'forge-phase'
+      readonly namespace: string
+      readonly name: string
+      readonly phase: string
+      readonly backMs: number
+    }
+  /** Other marks on a pod that was lifted, past every webhook. */
+  | {
+      readonly kind: 'remark'
+      readonly namespace: string
+      readonly name: string
+      readonly labels: Readonly<Record<string, string | null>>
+      readonly annotations: Readonly<Record<string, string>>
+    }
 
 /** In place of the number of a replica: the one that leads when the fault strikes, or all the others. */
 export const LEADER = -1

@@ -127,15 +127,17 @@ function recovery(dice: Dice, returning: boolean): Marks {
   return dice.chance(0.3) ? { [RETRIABLE_IN_GROUP]: 'false' } : {}
 }
 
-interface Member {
+export interface Member {
   readonly cpu: string
   readonly marks: Marks
   readonly role?: string
   readonly queue?: string
   readonly runMs?: number
+  /** Another group than the one that is named as the place is. */
+  readonly group?: string
 }
 
-function members(
+export function members(
   dice: Dice,
   place: Place,
   count: number,
@@ -144,8 +146,8 @@ function members(
 ): readonly Item[] {
   const spread = dice.pick([50, 50, 2000, 15_000])
   return Array.from({ length: count }, (_, index) => {
-    const { cpu, marks, role, queue, runMs } = member(index)
-    const labels = { [GROUP_NAME]: place.name, ...(role !== undefined && { [GROUP_ROLE]: role }) }
+    const { cpu, marks, role, queue, runMs, group = place.name } = member(index)
+    const labels = { [GROUP_NAME]: group, ...(role !== undefined && { [GROUP_ROLE]: role }) }
     const at = place.at + delay(index) + dice.next() * spread
     const where = queue === undefined ? place : { ...place, queue }
     return create(at, podOf(dice, where, `${place.name}-${index}`, cpu, labels, marks, runMs))
@@ -183,7 +185,7 @@ function podOf(
   }
 }
 
-function containerOf(cpu: string) {
+export function containerOf(cpu: string) {
   return { name: 'main', image: 'busybox', resources: { requests: { cpu } } }
 }
 
