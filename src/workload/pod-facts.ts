@@ -91,8 +91,6 @@ export const ADMITTED_MARKS: readonly Mark[] = [
   annotationMark(PREBUILT_WORKLOAD),
 ]
 
-/** Who created the pod, as Muster wrote it down (`creator.ts`). */
-export const creatorOf = (pod: Pod): string | undefined => annotationOf(pod, CREATOR)
 export const CREATOR_MARK: Mark = annotationMark(CREATOR)
 
 /** Keys that mean something here, those of Kueue that Muster does not know and that of static pods included. */
