@@ -21,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
         default: 'certs',
         help: 'where the certificates lie when there is no cluster',
       },
+      { name: 'client-ca', value: 'FILE', help: 'answer only callers with a certificate that these have signed (PEM)' },
       { name: 'drain-seconds', value: 'N', default: '15', help: 'how long to go on answering after SIGTERM' },
       { name: 'log-level', value: 'LEVEL', default: 'info', help: 'trace, debug, info, warn, error or silent' },
     ],

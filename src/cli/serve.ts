@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { explainApiFailure, findCluster } from '../cluster/connect.ts'
 import { ClusterServices } from '../cluster/services.ts'
@@ -7,7 +8,7 @@ import { systemClock } from '../kube/vocabulary/clock.ts'
 import { createLogger } from '../server/logging.ts'
 import { createMetrics, type Metrics } from '../server/metrics.ts'
 import { buildServer, type MusterServer } from '../server/server.ts'
-import { SERVING_NAMES } from '../tls/authority.ts'
+import { bundleCertificates, SERVING_NAMES } from '../tls/authority.ts'
 import { loadOrCreate } from '../tls/files.ts'
 import { startRenewal, TlsStore } from '../tls/store.ts'
 import { compileSchemas } from '../validation/jobs/scheduling-schemas.ts'
@@ -31,6 +32,8 @@ export async function serve(flags: Parsed): Promise<number> {
   const log = createLogger({ level })
   const config = readConfiguration(flags.text('config'), log)
   if (config === undefined) return EXIT.unreadable
+  const clientAuthority = readAuthority(flags.text('client-ca'))
+  if (clientAuthority instanceof Error) return fail(`--client-ca: ${clientAuthority.message}`)
   // From here on signals end the process in order, also while it is still starting.
   const stopSignal = waitForStop()
   const metrics = createMetrics({ version: version() })
@@ -42,6 +45,7 @@ export async function serve(flags: Parsed): Promise<number> {
       log,
       metrics,
       inCluster: process.env.KUBERNETES_SERVICE_HOST !== undefined,
+      clientAuthority,
     })
   } catch (error) {
     if (error instanceof StartError) return fail(error.message, error.code)
@@ -89,6 +93,7 @@ interface Parts {
   readonly log: Logger
   readonly metrics: Metrics
   readonly inCluster: boolean
+  readonly clientAuthority: string | undefined
 }
 
 async function assemble(parts: Parts): Promise<Running> {
@@ -106,9 +111,10 @@ async function assemble(parts: Parts): Promise<Running> {
     const message = 'engine: kueue is not there yet, and nobody would lift the gates: set engine: builtin'
     throw new StartError(message, EXIT.unreadable)
   }
-  const { config, log, metrics, inCluster } = parts
+  const { config, log, metrics, inCluster, clientAuthority } = parts
   const server = credentials.server.origin
-  const services = await ClusterServices.connect({ credentials, config, log, metrics }).catch(error => {
+  const deps = { credentials, config, log, metrics, clientAuthority }
+  const services = await ClusterServices.connect(deps).catch(error => {
     throw new StartError(explainApiFailure(error, server), EXIT.internal)
   })
   const built = buildServer(
@@ -122,7 +128,7 @@ async function assemble(parts: Parts): Promise<Running> {
       metrics,
       clock: systemClock,
     },
-    { tls: { key: services.pair.key, cert: services.pair.certificate } },
+    { tls: { key: services.pair.key, cert: services.pair.certificate }, clientAuthority },
   )
   services.serve(built.secure)
   return {
@@ -135,13 +141,13 @@ async function assemble(parts: Parts): Promise<Running> {
   }
 }
 
-async function withoutCluster({ flags, config, log, metrics }: Parts): Promise<Running> {
+async function withoutCluster({ flags, config, log, metrics, clientAuthority }: Parts): Promise<Running> {
   const folder = flags.text('certs-dir') ?? 'certs'
   const load = () => loadOrCreate({ folder, names: SERVING_NAMES, now: systemClock.now, log })
   const pair = await load().catch(error => {
     throw new StartError(error, EXIT.unreadable)
   })
-  const store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES })
+  const store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES, clientAuthority })
   const world = localWorld(config)
   const server = buildServer(
     {
@@ -153,11 +159,23 @@ async function withoutCluster({ flags, config, log, metrics }: Parts): Promise<R
       metrics,
       clock: systemClock,
     },
-    { tls: { key: pair.key, cert: pair.certificate } },
+    { tls: { key: pair.key, cert: pair.certificate }, clientAuthority },
   )
   store.attach(server.secure)
   const stopRenewal = startRenewal({ clock: systemClock, log, store, load })
   return { server, host: LOOPBACK, certsDir: folder, clusterName: undefined, stop: async () => stopRenewal() }
+}
+
+/** Certificates that can be read: with none of them nobody could ever call. */
+function readAuthority(file: string | undefined): string | Error | undefined {
+  if (file === undefined) return undefined
+  try {
+    const pem = readFileSync(file, 'utf8')
+    bundleCertificates(pem)
+    return pem
+  } catch (error) {
+    return new Error(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 function readConfiguration(file: string | undefined, log: Logger): Configuration | undefined {

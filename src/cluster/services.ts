@@ -19,6 +19,7 @@ import {
   VALIDATING_WEBHOOKS,
 } from '../kube/vocabulary/resources.ts'
 import type { InstalledPolicy, InstalledPolicyBinding } from '../kube/vocabulary/webhook-configurations.ts'
+import { Lanes } from '../reconciler/lanes.ts'
 import type { CachedWorld } from '../server/asking-world.ts'
 import type { LookUp } from '../server/inquiry.ts'
 import type { Metrics } from '../server/metrics.ts'
@@ -44,7 +45,12 @@ export interface ClusterDeps {
   readonly config: Configuration
   readonly log: Logger
   readonly metrics: Metrics
+  /** Who signs the certificates of callers, where they need one. */
+  readonly clientAuthority?: string | undefined
 }
+
+/** The client's connections are for writes: whoever has us look up what does not exist must not keep a lift waiting. */
+const LOOKUPS_AT_ONCE = 4
 
 /**
  * Everything that runs only with a cluster: the caches behind the webhooks, the certificates the API server trusts,
@@ -93,7 +99,8 @@ export class ClusterServices {
     this.#deps = deps
     this.#api = api
     this.pair = pair
-    this.#store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES })
+    const { clientAuthority } = deps
+    this.#store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES, clientAuthority })
     this.#trust = new CaBundleWriter({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
     this.#namespaces = new Informer<KubeObject>({
       ...ports,
@@ -132,9 +139,10 @@ export class ClusterServices {
       owners: this.#owners,
       defaultQueues: this.#defaultQueues,
     })
+    const turns = new Lanes(LOOKUPS_AT_ONCE)
     this.lookUp = (lookups, signal) => {
       metrics.webhookLookups.inc(lookups.length)
-      return lookUp(api, lookups, signal)
+      return lookUp(api, lookups, signal, turns)
     }
     const { name, holds } = engine
     log.info({ self, server: deps.credentials.server.origin, engine: name, holds }, 'connected to the cluster')

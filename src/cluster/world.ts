@@ -3,6 +3,7 @@ import { ApiError, type KubeApi } from '../kube/vocabulary/api.ts'
 import { ownerResource } from '../kube/vocabulary/frameworks.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { NAMESPACES } from '../kube/vocabulary/resources.ts'
+import { Lanes } from '../reconciler/lanes.ts'
 import type { CachedWorld, Fact, Lookup } from '../server/asking-world.ts'
 import { type OwnerCache, ownerFacts } from './owner-cache.ts'
 
@@ -46,10 +47,15 @@ export function slimQueue({ apiVersion, kind, metadata }: KubeObject): KubeObjec
 }
 
 /** Fetches what no cache holds yet: a namespace or an owner that was created a moment ago. Metadata is enough. */
-export async function lookUp(api: KubeApi, lookups: readonly Lookup[], signal: AbortSignal): Promise<readonly Fact[]> {
+export async function lookUp(
+  api: KubeApi,
+  lookups: readonly Lookup[],
+  signal: AbortSignal,
+  turns = new Lanes(),
+): Promise<readonly Fact[]> {
   return await Promise.all(
     lookups.map(async question => {
-      const object = await fetchOne(api, question, signal)
+      const object = await turns.run(0, () => fetchOne(api, question, signal))
       if (object === undefined) return { question, answer: 'absent' as const }
       return { question, answer: question.kind === 'owner' ? ownerFacts(object) : slimNamespace(object).metadata }
     }),

@@ -1,15 +1,20 @@
+import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import { BODY_LIMIT, readBody } from './body.ts'
 import { createQueryReader, type ReviewQuery } from './budget.ts'
+import { Connections } from './connections.ts'
+import { InFlight } from './in-flight.ts'
 import { RecentRoles } from './recent-roles.ts'
 import { ReviewThread } from './review-thread.ts'
 import { type Answer, createReviewer, type Reviewer, type ReviewerDeps, refused } from './reviewer.ts'
 
 export interface AdmissionOptions {
   readonly tls: { readonly key: string | Buffer; readonly cert: string | Buffer }
+  /** Certificates in PEM. Only who presents one that they have signed is listened to. */
+  readonly clientAuthority?: string | undefined
   readonly bodyLimit?: number
   /**
    * The API server keeps idle connections for 90 s. A server that closes them first, as Node does after 5 s, closes
@@ -17,7 +22,11 @@ export interface AdmissionOptions {
    */
   readonly keepAliveTimeoutMs?: number
   readonly headersTimeoutMs?: number
+  /** For a whole request: as long as an API server may wait for the answer. */
   readonly requestTimeoutMs?: number
+  readonly maxConnections?: number
+  /** Bytes of bodies that are held at once. */
+  readonly maxInFlight?: number
 }
 
 export interface Lifecycle {
@@ -41,6 +50,12 @@ export function buildAdmissionApp(
       key: options.tls.key,
       cert: options.tls.cert,
       minVersion: 'TLSv1.2',
+      // Before anything of a request is read.
+      ...(options.clientAuthority !== undefined && {
+        ca: options.clientAuthority,
+        requestCert: true,
+        rejectUnauthorized: true,
+      }),
       handshakeTimeout: headersTimeout,
       headersTimeout,
       requestTimeout,
@@ -50,6 +65,8 @@ export function buildAdmissionApp(
     logger: false,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 120_000,
     requestTimeout,
+    // No review may take as long, so nothing that moves is cut: only who does not take his answer.
+    connectionTimeout: 35_000,
     // A 503 while closing would fail the user's request; `drain.ts` sends the clients away politely instead.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -74,11 +91,22 @@ export function buildAdmissionApp(
   const thread = new ReviewThread(deps.clock)
   const roles = new RecentRoles()
   app.addHook('onClose', async () => await thread.close())
+  const { webhookCuts } = deps.metrics
+  const connections = new Connections(() => webhookCuts.inc({ reason: 'connections' }), options.maxConnections)
+  connections.watch(app.server as unknown as Server)
+  const inFlight = new InFlight(() => webhookCuts.inc({ reason: 'bytes' }), options.maxInFlight)
+  const bounds = { limit: options.bodyLimit ?? BODY_LIMIT, connections, inFlight }
   for (const webhook of webhooks) {
-    const reviewer = createReviewer(webhook, deps, thread, roles)
-    addWebhook(app, webhook, reviewer, deps.clock, lifecycle, options.bodyLimit ?? BODY_LIMIT)
+    addWebhook(app, webhook, createReviewer(webhook, deps, thread, roles), deps.clock, lifecycle, bounds)
   }
   return app
+}
+
+/** What everybody who calls shares. */
+interface Bounds {
+  readonly limit: number
+  readonly connections: Connections
+  readonly inFlight: InFlight
 }
 
 function addWebhook(
@@ -87,7 +115,7 @@ function addWebhook(
   reviewer: Reviewer,
   clock: Clock,
   lifecycle: Lifecycle,
-  limit: number,
+  { limit, connections, inFlight }: Bounds,
 ): void {
   const { recorder } = reviewer
 
@@ -100,16 +128,24 @@ function addWebhook(
       return
     }
     recorder.started()
+    const { socket } = request.raw
     const finish = (answer: Answer, close = false) => {
       recorder.finished()
+      connections.answered(socket)
       send(reply, lifecycle, answer, close)
     }
-    readBody(request.raw, limit, body => {
+    readBody(request.raw, limit, inFlight, body => {
       if (body.kind === 'cut') return finish(reviewer.unreadable(400, 'the body is incomplete'), true)
+      if (body.kind === 'crowded') return finish(reviewer.crowded(body.prefix, started), true)
       if (body.kind === 'oversized') return finish(reviewer.oversized(body.prefix, limit), !body.drained)
+      const judged = (answer: Answer) => {
+        body.release()
+        finish(answer)
+      }
       const answer = reviewer.review(body.bytes, started, (request.query as ReviewQuery).budgetMs)
-      if (answer instanceof Promise) void answer.then(finish)
-      else finish(answer)
+      if (!(answer instanceof Promise)) return judged(answer)
+      connections.judging(socket)
+      void answer.then(judged)
     })
   })
 

@@ -70,6 +70,12 @@ export function createMetrics(options: { readonly version: string; readonly proc
       help: 'API calls that reviews had to make for a namespace or an owner that no cache held yet.',
       registers,
     }),
+    webhookCuts: new Counter({
+      name: 'muster_webhook_cuts_total',
+      help: 'Connections and bodies that were cut because there were too many at once, by reason (connections, bytes).',
+      labelNames: ['reason'],
+      registers,
+    }),
     webhookCoverage: new Gauge({
       name: 'muster_webhook_coverage_findings',
       help: 'Differences between the installed webhook configuration and the one of Muster (slips, wasted, unclear).',

@@ -38,9 +38,13 @@ export interface Reviewer {
   review(body: Buffer, started: number, budget: number): Answer | Promise<Answer>
   /** Answers a review of which only the beginning was kept. */
   oversized(prefix: Buffer, limit: number): Answer
+  /** Answers one that was cut, because too much was arriving at once. */
+  crowded(prefix: Buffer, started: number): Answer
   /** Counts and logs a body that is no review. */
   unreadable(status: number, reason: string): Answer
 }
+
+const CROWDED = 'too much was arriving at once, and this had taken the longest'
 
 export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: ReviewThread, roles: Roles): Reviewer {
   const { log, clock } = deps
@@ -101,17 +105,23 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: Rev
       if (reply.kind === 'failed') return failed(reply.uid, reply.about, reply.error, started)
       return answered(reply, started, budget)
     } catch (error) {
-      const { uid, operation, namespace, name } = peekReview(prefix) ?? {}
-      const about = { operation: operation as Operation, namespace: capped(namespace), name: capped(name) }
-      const answer = failed(uid ?? '', about, error, started)
-      // Without its uid the API server takes no answer for one.
-      return uid === undefined ? refused(503, 'Muster could not judge this large review; please retry') : answer
+      return unjudged(prefix, error, started)
     }
+  }
+
+  /** For a review of which no more than the beginning is here. */
+  const unjudged = (prefix: Buffer, error: unknown, started: number): Answer => {
+    const { uid, operation, namespace, name } = peekReview(prefix) ?? {}
+    const about = { operation: operation as Operation, namespace: capped(namespace), name: capped(name) }
+    const answer = failed(uid ?? '', about, error, started)
+    // Without its uid the API server takes no answer for one.
+    return uid === undefined ? refused(503, 'Muster could not judge this large review; please retry') : answer
   }
 
   return {
     recorder,
     unreadable,
+    crowded: (prefix, started) => unjudged(prefix, new Error(CROWDED), started),
     review: (body, started, budget) => {
       if (body.length > threadAbove) return reviewLarge(body, started, budget)
       const decoded = decode(body)

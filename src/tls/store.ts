@@ -21,6 +21,8 @@ export interface StoreDeps {
   readonly metrics: StoreMetrics
   /** Names that every served certificate must carry. */
   readonly names: readonly string[]
+  /** Who signs the certificates of callers, in PEM, where they need one. */
+  readonly clientAuthority?: string | undefined
 }
 
 /**
@@ -60,7 +62,8 @@ export class TlsStore {
       log.error({ problem, keeps: inspect(this.#current.certificate).fingerprint }, 'new certificate refused')
       return false
     }
-    for (const server of this.#servers) server.setSecureContext(contextOf(next))
+    const context = contextOf(next, this.#deps.clientAuthority)
+    for (const server of this.#servers) server.setSecureContext(context)
     this.#current = next
     this.#publish()
     const { fingerprint, notAfter } = inspect(next.certificate)
@@ -119,16 +122,19 @@ export function startRenewal(options: RenewalOptions): () => void {
   }
 }
 
-/** The floor is part of the context: a swap without it would bring TLS 1.0 back where OpenSSL allows it. */
-function contextOf(pair: ServingPair): SecureContextOptions {
-  return { key: pair.key, cert: pair.certificate, minVersion: 'TLSv1.2' }
+/**
+ * The floor is part of the context: a swap without it would bring TLS 1.0 back where OpenSSL allows it. So is whom we
+ * believe: without it the certificates of callers would be held against all authorities that the web has.
+ */
+function contextOf(pair: ServingPair, ca: string | undefined): SecureContextOptions {
+  return { key: pair.key, cert: pair.certificate, minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) }
 }
 
 function servingProblem(pair: ServingPair, deps: StoreDeps): string | undefined {
   const problem = pairProblem(pair, deps.names, deps.clock.now())
   if (problem !== undefined) return problem
   try {
-    createSecureContext(contextOf(pair))
+    createSecureContext(contextOf(pair, deps.clientAuthority))
     return undefined
   } catch (error) {
     return `OpenSSL refuses it: ${error instanceof Error ? error.message : String(error)}`
