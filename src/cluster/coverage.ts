@@ -36,7 +36,7 @@ const MOST_NAMES = 5
  * it wants. Where they disagree an object gets past its rules, or a review is made for nothing. This says where.
  */
 export function compareCoverage(facts: CoverageFacts): readonly Finding[] {
-  const needed = WEBHOOKS.filter(({ isEnabled }) => isEnabled?.(facts.config) ?? true)
+  const needed = WEBHOOKS.filter(({ isEnabled, advisory }) => !advisory && (isEnabled?.(facts.config) ?? true))
   const { config, statusPolicy } = facts
   const ofWebhooks = needed.flatMap(webhook => {
     const kind = webhook.mutating ? 'mutating' : 'validating'

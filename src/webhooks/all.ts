@@ -1,4 +1,5 @@
 import { JOB_WEBHOOKS } from './jobs/jobs.ts'
+import { QUEUE_LABEL_WEBHOOKS } from './jobs/queue-label.ts'
 import { BINDING_WEBHOOKS } from './pods/binding.ts'
 import { POD_WEBHOOKS } from './pods/pods.ts'
 import type { Webhook } from './webhook.ts'
@@ -10,4 +11,5 @@ export const WEBHOOKS: readonly Webhook[] = [
   ...BINDING_WEBHOOKS,
   ...JOB_WEBHOOKS,
   ...WORKLOAD_WEBHOOKS,
+  ...QUEUE_LABEL_WEBHOOKS,
 ]

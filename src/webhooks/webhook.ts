@@ -17,6 +17,8 @@ export interface Webhook {
   readonly rules: readonly Rule[]
   /** Whether the configuration has a use for it; without this it always has. */
   readonly isEnabled?: (config: Configuration) => boolean
+  /** It only warns: nothing gets past Muster where it is not called, so nothing waits for it either. */
+  readonly advisory?: boolean
   readonly queueing?: Queueing
   /** A review of more bytes than this is decided in the thread for large ones; without it all are decided at once. */
   readonly threadAbove?: number

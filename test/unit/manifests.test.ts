@@ -218,6 +218,7 @@ describe('the webhooks', () => {
   const bindings = validating.webhooks[1]
   const jobs = validating.webhooks.slice(2, 5)
   const workloads = validating.webhooks[5]
+  const labels = validating.webhooks[6]
 
   it('have the names and paths of the contract', () => {
     for (const { metadata } of [mutating, validating]) expect(metadata.name).toBe('muster')
@@ -234,7 +235,9 @@ describe('the webhooks', () => {
     }
     expect(workloads.name).toBe('workloads.validate.muster.dev')
     expect(workloads.clientConfig).toEqual({ service: { ...service, path: '/validate/workloads' } })
-    expect(validating.webhooks).toHaveLength(6)
+    expect(labels.name).toBe('queue-labels.validate.muster.dev')
+    expect(labels.clientConfig).toEqual({ service: { ...service, path: '/validate/queue-labels' } })
+    expect(validating.webhooks).toHaveLength(7)
   })
 
   it('are not called for Jobs that say nothing about their scheduling', () => {
@@ -295,6 +298,15 @@ describe('the webhooks', () => {
       })
     }
     expect(both[0].reinvocationPolicy).toBe('IfNeeded')
+  })
+
+  it('hold nobody up who is only warned', () => {
+    const advisory = new Set(WEBHOOKS.filter(webhook => webhook.advisory).map(({ path }) => path))
+    for (const { clientConfig, failurePolicy } of validating.webhooks) {
+      expect(failurePolicy).toBe(advisory.has(clientConfig.service.path) ? 'Ignore' : 'Fail')
+    }
+    expect(labels).toMatchObject({ timeoutSeconds: 1, namespaceSelector: workloads.namespaceSelector })
+    expect(labels.matchConditions[0].expression).toContain(`'${QUEUE_NAME}' in`)
   })
 
   it('are not called for pods that ask for nothing, nor for mirror pods', () => {

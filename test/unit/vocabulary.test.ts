@@ -44,7 +44,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   QUEUE_NAME: {
     read: POD,
     written: [MUTATION, 'cluster/owner-cache.ts', 'cli/greeting.ts'],
-    named: [VALIDATION, UPDATE, QUEUES, COVERAGE, 'engines/builtin/messages.ts'],
+    named: [VALIDATION, UPDATE, QUEUES, 'webhooks/jobs/queue-label.ts', COVERAGE, 'engines/builtin/messages.ts'],
   },
   MANAGED: {
     read: POD,

@@ -33,9 +33,9 @@ export function reviewJobValidation(request: AdmissionRequest, world: World): Ve
   return kind === 'JobSet' ? reviewJobSet(request, world) : reviewJob(request, kind, world)
 }
 
-const JOBS = { group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs' } as const
-const CRON_JOBS = { group: 'batch', version: 'v1', kind: 'CronJob', resource: 'cronjobs' } as const
-const JOB_SETS = { group: 'jobset.x-k8s.io', version: 'v1alpha2', kind: 'JobSet', resource: 'jobsets' } as const
+export const JOBS = { group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs' } as const
+export const CRON_JOBS = { group: 'batch', version: 'v1', kind: 'CronJob', resource: 'cronjobs' } as const
+export const JOB_SETS = { group: 'jobset.x-k8s.io', version: 'v1alpha2', kind: 'JobSet', resource: 'jobsets' } as const
 const SERVED = [JOBS, CRON_JOBS, JOB_SETS]
 
 const RULES: readonly Rule[] = [
@@ -78,12 +78,13 @@ function reviewJob(request: AdmissionRequest, kind: 'Job' | 'CronJob', world: Wo
     return invalidObject([...(isMalformed(before) ? before : []), ...(isMalformed(after) ? after : [])])
   }
   const guarded =
-    before === undefined || kind === 'CronJob' ? [] : parallelismErrors(before, after, world.config.jobs.parallelism)
+    before === undefined || kind === 'CronJob' ? [] : parallelismErrors(before, after, request.userInfo, world.config)
   const stray = kind === 'CronJob' ? misplacedWarnings(request.object) : []
   if (!hasBlock(before) && !hasBlock(after)) return verdictOf([], guarded, stray, 'NoSchedulingBlock')
 
-  // Policy judges what is new: a list that has become shorter does not break what is running.
-  const isNew = blocksChanged(before, after)
+  // Policy judges what is new: a list that has become shorter does not break what is running. A Job that is set free
+  // is new in this sense: its block begins to count.
+  const isNew = blocksChanged(before, after) || isSetFree(before, after)
   const allowance = isNew && hasBlock(after) && !rootIsJudged(after) ? allowanceFor(request, world) : undefined
   const upstream = [...after.numberErrors, ...upstreamErrors(before, after, kind === 'CronJob')]
   const written = isNew ? [...upstream, ...writingErrors(after)] : upstream
@@ -105,7 +106,8 @@ function blockWarnings(
 
 /**
  * Jobs of a CronJob or JobSet are what their root has said, and that was judged when the root was written. To name one
- * of these as the controller is no way around the lists: of such a Job, the Job controller ignores the block.
+ * of these as the controller is no way around the lists: of such a Job, the Job controller ignores the block, and when
+ * the reference goes the block is judged, whoever takes it away.
  */
 function rootIsJudged({ controller }: JobView): boolean {
   const { kind, apiVersion } = controller ?? {}
@@ -115,6 +117,9 @@ function rootIsJudged({ controller }: JobView): boolean {
     (kind === 'JobSet' && apiVersion.startsWith('jobset.x-k8s.io/'))
   )
 }
+
+const isSetFree = (before: JobView | undefined, after: JobView): boolean =>
+  before !== undefined && rootIsJudged(before) && !rootIsJudged(after)
 
 const isMalformed = (view: JobView | readonly FieldError[] | undefined): view is readonly FieldError[] =>
   Array.isArray(view)

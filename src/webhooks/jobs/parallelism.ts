@@ -1,7 +1,9 @@
+import type { UserInfo } from '../../admission/review.ts'
 import type { Configuration } from '../../config/configuration.ts'
 import { type FieldError, forbidden } from '../../validation/field-error.ts'
 import { gangOf, gangSize, isGang, isImplicitGang } from '../../validation/jobs/gang.ts'
 import { blockOf, type JobView } from '../../validation/jobs/job-view.ts'
+import { createsFor } from '../creators.ts'
 
 /**
  * KEP-5547: the parallelism of a gang does not change, up or down, running or suspended. Kubernetes 1.36 had this as an
@@ -12,10 +14,12 @@ import { blockOf, type JobView } from '../../validation/jobs/job-view.ts'
 export function parallelismErrors(
   before: JobView,
   after: JobView,
-  { gangChanges, implicitGang }: Configuration['jobs']['parallelism'],
+  user: UserInfo | undefined,
+  config: Configuration,
 ): readonly FieldError[] {
+  const { gangChanges, implicitGang } = config.jobs.parallelism
   if (gangChanges === 'allow' || before.parallelism === after.parallelism) return []
-  if (after.numberErrors.length > 0 || isOwned(before, after)) return []
+  if (after.numberErrors.length > 0 || isRoots(before, after, user, config)) return []
   const gang = gangIn(before, implicitGang === 'indexed')
   if (gang === undefined) return []
   const detail =
@@ -25,9 +29,19 @@ export function parallelismErrors(
   return [forbidden(`${after.prefix}spec.parallelism`, detail)]
 }
 
-/** Its root decides what its gang is: of a Job with a controller, the Job controller makes no PodGroup. */
-function isOwned({ controller: was }: JobView, { controller: is }: JobView): boolean {
-  return was !== undefined && is !== undefined && was.uid === is.uid
+/**
+ * Its root decides what its gang is: of a Job with a controller, the Job controller makes no PodGroup. But anybody can
+ * write a controller on a Job whose PodGroup is there, and take it off again; so it is the root that must ask.
+ */
+function isRoots(
+  { controller: was }: JobView,
+  { controller: is }: JobView,
+  user: UserInfo | undefined,
+  config: Configuration,
+): boolean {
+  if (was === undefined || is === undefined || was.uid !== is.uid) return false
+  const { apiVersion, kind } = is
+  return typeof apiVersion === 'string' && typeof kind === 'string' && createsFor({ apiVersion, kind }, user, config)
 }
 
 /** How the Job says that it is a gang; undefined when it is none. */

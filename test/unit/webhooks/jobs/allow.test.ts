@@ -110,6 +110,26 @@ describe('the allow-lists', () => {
     expect(ownedBy('example.com/v1', 'Pipeline')).toMatchObject({ kind: 'denied' })
   })
 
+  it('judge a Job that is set free: then its block begins to count', () => {
+    const owned = { ownerReferences: [controller('batch/v1', 'CronJob', 'root')] }
+    const other = { ownerReferences: [controller('example.com/v1', 'Pipeline', 'p')] }
+    const world = jobWorld({ allow: { policies: [] } })
+    for (const metadata of [{}, other]) {
+      const freed = updated({ scheduling: gang(), metadata: owned }, { scheduling: gang(), metadata }, world)
+      expect(freed).toMatchObject({ kind: 'denied', code: 403 })
+      const rightly = updated({ scheduling: gang(), metadata: owned }, { scheduling: gang(), metadata }, jobWorld())
+      expect(rightly).toMatchObject({ kind: 'allowed' })
+    }
+    // What was never judged by a list stays as it is while nothing changes.
+    expect(
+      updated({ scheduling: gang(), metadata: owned }, { scheduling: gang(), metadata: owned }, world),
+    ).toMatchObject({
+      kind: 'allowed',
+    })
+    expect(updated({ scheduling: gang() }, { scheduling: gang() }, world)).toMatchObject({ kind: 'allowed' })
+    expect(updated({ metadata: owned }, { metadata: {} }, world)).toMatchObject({ kind: 'allowed' })
+  })
+
   describe('of namespaces', () => {
     const selector = (tier: string) => ({ matchLabels: { tier } })
     const none = { policies: [], disruptionModes: [], topologyKeys: [], resourceClaims: false }

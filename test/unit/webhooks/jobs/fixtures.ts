@@ -59,6 +59,7 @@ export function jobWorld(
     readonly namespaces?: Jobs['scheduling']['namespaces']
     readonly parallelism?: Partial<Jobs['parallelism']>
     readonly namespaceLabels?: Found<StringMap>
+    readonly controllers?: Configuration['guard']['controllers']
   } = {},
 ): World {
   const { scheduling, parallelism } = DEFAULT_CONFIGURATION.jobs
@@ -67,6 +68,10 @@ export function jobWorld(
     ...worldOf(namespaceLabels === undefined ? {} : { namespaceLabels }),
     config: {
       ...DEFAULT_CONFIGURATION,
+      guard: {
+        ...DEFAULT_CONFIGURATION.guard,
+        controllers: { ...DEFAULT_CONFIGURATION.guard.controllers, ...options.controllers },
+      },
       jobs: {
         scheduling: { allow: { ...scheduling.allow, ...options.allow }, namespaces: options.namespaces ?? [] },
         parallelism: { ...parallelism, ...options.parallelism },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { reviewJobValidation } from '../../../../src/webhooks/jobs/jobs.ts'
 import { brief, controller, errorsOf } from '../pods/fixtures.ts'
-import { annotated, BASIC, gang, jobWorld, updated, ZONE } from './fixtures.ts'
+import { annotated, BASIC, gang, type JobOptions, jobOf, jobRequest, jobWorld, updated, ZONE } from './fixtures.ts'
 
 describe('the parallelism of a gang', () => {
   const scaled = (scheduling: unknown, from: unknown, to: unknown, world = jobWorld(), spec: object = {}) =>
@@ -51,11 +52,40 @@ describe('the parallelism of a gang', () => {
     expect(scaled(gang(), 8, 3, jobWorld({ parallelism: { gangChanges: 'allow' } }))).toMatchObject({ kind: 'allowed' })
   })
 
-  it('is up to the root in Jobs that have one', () => {
+  describe('in Jobs that have a root', () => {
+    const root = 'system:serviceaccount:jobset-system:jobset-controller-manager'
     const metadata = { ownerReferences: [controller('jobset.x-k8s.io/v1alpha2', 'JobSet', 'root')] }
-    const [was, is] = [8, 3].map(parallelism => ({ scheduling: gang(), metadata, spec: { parallelism } }))
-    expect(updated(was ?? {}, is ?? {})).toMatchObject({ kind: 'allowed' })
-    expect(updated({ ...was, metadata: {} }, is ?? {})).toMatchObject({ kind: 'denied' })
+    const [owned, smaller] = [8, 3].map(parallelism => ({ scheduling: gang(), metadata, spec: { parallelism } }))
+    const world = jobWorld({ controllers: { 'jobset.x-k8s.io/jobset': [root] } })
+    const by = (username: string | undefined, was: JobOptions = {}, is: JobOptions = {}, where = world) =>
+      reviewJobValidation({ ...jobRequest(jobOf(is), jobOf(was)), ...(username && { userInfo: { username } }) }, where)
+
+    it('is up to the root', () => {
+      expect(by(root, owned, smaller)).toMatchObject({ kind: 'allowed' })
+    })
+
+    it('is not up to who only names one, before and after', () => {
+      for (const user of ['alice', undefined]) {
+        expect(by(user, owned, smaller)).toMatchObject({ kind: 'denied', code: 403 })
+      }
+      expect(by(root, owned, smaller, jobWorld())).toMatchObject({ kind: 'denied' })
+    })
+
+    it('does not change with the root that comes or goes', () => {
+      const free = (options: JobOptions = {}): JobOptions => ({ ...options, metadata: {} })
+      expect(by(root, free(owned), smaller)).toMatchObject({ kind: 'denied' })
+      expect(by(root, owned, free(smaller))).toMatchObject({ kind: 'denied' })
+      expect(by('alice', free(owned), owned)).toMatchObject({ kind: 'allowed' })
+      expect(by('alice', owned, free(owned))).toMatchObject({ kind: 'allowed' })
+    })
+
+    it('is up to the controller of any kind that somebody has named', () => {
+      const widgets = { ownerReferences: [controller('example.com/v1', 'Widget', 'w')] }
+      const of = (options: JobOptions = {}): JobOptions => ({ ...options, metadata: widgets })
+      const named = jobWorld({ controllers: { 'example.com/widget': ['widgets'] } })
+      expect(by('widgets', of(owned), of(smaller), named)).toMatchObject({ kind: 'allowed' })
+      expect(by('alice', of(owned), of(smaller), named)).toMatchObject({ kind: 'denied' })
+    })
   })
 
   it('stays a hint when the API server refuses the change anyway', () => {

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import type { Verdict } from '../../../../src/admission/verdict.ts'
+import { DEFAULT_CONFIGURATION } from '../../../../src/config/configuration.ts'
+import type { KubeObject } from '../../../../src/kube/vocabulary/objects.ts'
+import { reviewQueueLabel } from '../../../../src/webhooks/jobs/queue-label.ts'
+import { localWorld } from '../../../../src/webhooks/local-world.ts'
+import { controller, K } from '../pods/fixtures.ts'
+import { jobOf, jobRequest } from './fixtures.ts'
+
+const labels = { [`${K}queue-name`]: 'team-a' }
+const builtin = localWorld(DEFAULT_CONFIGURATION)
+const kueue = localWorld({ ...DEFAULT_CONFIGURATION, engine: 'kueue' })
+
+const cronJob = (metadata: object): KubeObject =>
+  ({
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: 'nightly', labels },
+    spec: { jobTemplate: { metadata, spec: jobOf().spec } },
+  }) as KubeObject
+const jobSet = { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', metadata: { name: 'set', labels }, spec: {} }
+
+const review = (object: KubeObject, world = builtin): Verdict => reviewQueueLabel(jobRequest(object), world)
+
+describe('a queue label on what nothing queues', () => {
+  it.each<[string, KubeObject, string, string]>([
+    ['a Job', jobOf({ metadata: { labels } }), 'metadata', 'no Jobs here'],
+    ['the Jobs of a CronJob', cronJob({ labels }), 'spec.jobTemplate.metadata', 'no Jobs here'],
+    ['a JobSet', jobSet, 'metadata', 'no JobSets here'],
+  ])('is told: %s', (_what, object, place, told) => {
+    const verdict = review(object)
+    expect(verdict).toMatchObject({ kind: 'allowed', reason: 'NotQueued' })
+    expect(verdict.warnings).toEqual([
+      expect.stringContaining(`${place}.labels[${K}queue-name]: Muster queues ${told}`),
+    ])
+    // kubectl prints no more of it.
+    expect(verdict.warnings[0]?.length).toBeLessThanOrEqual(256)
+  })
+
+  it.each<[string, KubeObject]>([
+    ['no label', jobOf()],
+    ['an empty one', jobOf({ metadata: { labels: { [`${K}queue-name`]: '' } } })],
+    ['one on the CronJob, which nobody reads', cronJob({})],
+    [
+      'one on a Job that its controller has made',
+      jobOf({ metadata: { labels, ownerReferences: [controller('jobset.x-k8s.io/v1alpha2', 'JobSet', 'set')] } }),
+    ],
+    ['labels that are none', jobOf({ metadata: { labels: { [`${K}queue-name`]: 7 } } })],
+  ])('is not told of %s', (_what, object) => {
+    expect(review(object)).toMatchObject({ kind: 'allowed', warnings: [] })
+  })
+
+  it('is not told where the engine queues the kind', () => {
+    expect(review(jobOf({ metadata: { labels } }), kueue)).toMatchObject({ reason: 'Valid', warnings: [] })
+    expect(review(jobSet, kueue)).toMatchObject({ reason: 'NotQueued' })
+  })
+})
