@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { explainApiFailure, findCluster } from '../cluster/connect.ts'
-import { ClusterServices } from '../cluster/services.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { ConfigurationError, loadConfiguration } from '../config/load.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
@@ -114,6 +113,8 @@ async function assemble(parts: Parts): Promise<Running> {
   const { config, log, metrics, inCluster, clientAuthority } = parts
   const server = credentials.server.origin
   const deps = { credentials, config, log, metrics, clientAuthority }
+  // Whoever has no cluster has no use for it, and it is half of the program.
+  const { ClusterServices } = await import('../cluster/services.ts')
   const services = await ClusterServices.connect(deps).catch(error => {
     throw new StartError(explainApiFailure(error, server), EXIT.internal)
   })

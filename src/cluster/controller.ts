@@ -7,7 +7,7 @@ import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
 import type { Engine } from '../reconciler/engine.ts'
 import { Lanes } from '../reconciler/lanes.ts'
-import { Reconciler, type ReconcilerMetrics } from '../reconciler/loop.ts'
+import { type NamespaceScope, Reconciler, type ReconcilerMetrics } from '../reconciler/loop.ts'
 
 export interface ControllerDeps {
   readonly api: KubeApi
@@ -16,6 +16,7 @@ export interface ControllerDeps {
   readonly log: Logger
   readonly observer: CacheObserver
   readonly engine: Engine
+  readonly scope: NamespaceScope
   /** Who this is among the replicas, in another life another one. */
   readonly identity: string
   readonly metrics: ReconcilerMetrics & { leading(leads: boolean): void; told(outcome: EventOutcome): void }
@@ -36,7 +37,7 @@ export interface Controller {
  * by which it tells what it did. The simulator calls this, too: what it tries is put together as what ships is.
  */
 export function assembleController(deps: ControllerDeps): Controller {
-  const { identity, engine, metrics, log, onRead = () => {} } = deps
+  const { identity, engine, scope, metrics, log, onRead = () => {} } = deps
   const ports = { api: deps.api, clock: deps.clock, random: deps.random, log, observer: deps.observer }
   const lanes = new Lanes()
   let stopping = false
@@ -64,7 +65,10 @@ export function assembleController(deps: ControllerDeps): Controller {
       reconciler.pause()
     },
   })
-  const reconciler = new Reconciler({ ...ports, engine, events, lanes, metrics, isLeader: () => elector.isLeader() })
+  const reconciler = new Reconciler({
+    ...{ ...ports, engine, scope, events, lanes, metrics },
+    isLeader: () => elector.isLeader(),
+  })
   return {
     get synced() {
       return reconciler.synced

@@ -34,6 +34,7 @@ import { CoverageWatch } from './coverage-watch.ts'
 import { engineOf } from './engine.ts'
 import { giveBackMemory } from './memory.ts'
 import { cacheObserver, controllerMetrics } from './metrics.ts'
+import { namespaceScope } from './namespace-scope.ts'
 import { OptionalInformer } from './optional-informer.ts'
 import { OwnerCache } from './owner-cache.ts'
 import type { StatusPolicyFacts } from './status-policy.ts'
@@ -112,6 +113,7 @@ export class ClusterServices {
     this.#controller = assembleController({
       ...ports,
       engine,
+      scope: namespaceScope(config, this.#namespaces),
       identity: `${hostname()}_${randomUUID()}`,
       metrics: controllerMetrics(metrics),
       onRead: giveBackMemory,

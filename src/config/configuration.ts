@@ -62,11 +62,13 @@ const kubernetesController = (name: string): readonly string[] => [
   'system:kube-controller-manager',
 ]
 
-const KUBERNETES_CONTROLLERS: Configuration['guard']['controllers'] = {
+const USUAL_CONTROLLERS: Configuration['guard']['controllers'] = {
   'batch/job': kubernetesController('job-controller'),
   'batch/cronjob': kubernetesController('cronjob-controller'),
   deployment: kubernetesController('replicaset-controller'),
   statefulset: kubernetesController('statefulset-controller'),
+  // As its own manifests install it.
+  'jobset.x-k8s.io/jobset': ['system:serviceaccount:jobset-system:jobset-controller-manager'],
 }
 
 export const DEFAULT_CONFIGURATION: Configuration = {
@@ -81,7 +83,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
       podSelector: {},
     },
   },
-  guard: { exemptUsers: [], exemptGroups: [], statusWriters: [], controllers: KUBERNETES_CONTROLLERS },
+  guard: { exemptUsers: [], exemptGroups: [], statusWriters: [], controllers: USUAL_CONTROLLERS },
   queues: [],
   unlistedQueues: 'admit',
   jobs: {

@@ -1,5 +1,6 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
+import { isAdmittedAhead } from '../workload/group.ts'
 import * as is from '../workload/pod-facts.ts'
 import { additionsTo, conflictWith } from '../workload/pod-set-update.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
@@ -20,9 +21,9 @@ export function admitted(
 ): Decision {
   const { vacant, misfits } = seating
   const { lift, blocked } = outfit(seating.lift, workload, state.since, engine)
-  const [first] = blocked
-  if (first !== undefined && unit.pods.every(is.isGated)) {
-    return { actions: engine.finish(workload, { reason: FAILED_TO_START, message: first.note }, now), standings: [] }
+  const hopeless = unit.pods.every(is.isGated) ? blocked.find(({ pod }) => countsIn(unit, pod)) : undefined
+  if (hopeless !== undefined) {
+    return { actions: engine.finish(workload, { reason: FAILED_TO_START, message: hopeless.note }, now), standings: [] }
   }
   const lifted = unit.pods.filter(is.mayRun)
   const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
@@ -71,6 +72,14 @@ function outfit(seats: readonly Seat[], workload: QueuedWorkload, admittedAt: st
 
 /** Nothing has started and nothing ever can: the end, so that it holds no quota and everybody can see why. */
 export const FAILED_TO_START = 'FailedToStart'
+
+/**
+ * Whether a group without this pod is not what was admitted. Where the Workload is there before its pods, anybody can
+ * take a place that is not taken yet, so there only whoever made the first pod makes pods that end the group.
+ */
+function countsIn({ pods: [first] }: Unit, pod: Pod): boolean {
+  return first === undefined || !isAdmittedAhead(first) || is.creatorOf(pod) === is.creatorOf(first)
+}
 
 /** How many pods of each podSet have done their work. */
 function succeededIn(unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> {

@@ -33,7 +33,27 @@ export function decide(unit: Unit, engine: Engine, now: string): Decision {
   const { actions, standings } = forsaken.some(workload => workload === unit.workload)
     ? NOTHING
     : decideFor(rest, engine, now)
-  return { actions: [...releases, ...actions], standings }
+  const outside = passOver(unit)
+  return {
+    actions: [...releases, ...outside.actions, ...actions],
+    standings: [...outside.standings, ...standings],
+  }
+}
+
+/**
+ * Pods that have our marks and are not ours to queue. Where another program writes the same marks they are its pods,
+ * and nothing of them is touched. Those that we stamped were gated before their namespace was left out: they are told,
+ * and our finalizer never keeps them.
+ */
+function passOver({ outside, namespace }: Unit): Decision {
+  const stamped = outside.filter(pod => is.creatorOf(pod) !== undefined && is.hasOurFinalizer(pod))
+  const note =
+    `Muster does not queue the pods of namespace ${namespace} (integrations.podOptions.namespaceSelector), ` +
+    'and had made no Workload for this one: delete it and create it anew'
+  return {
+    actions: stamped.filter(pod => is.isDeleting(pod) || is.isTerminal(pod)).map(removeFinalizer),
+    standings: tell(stamped.filter(is.isWaiting), 'LiftBlocked', note),
+  }
 }
 
 const NOTHING: Decision = { actions: [], standings: [] }

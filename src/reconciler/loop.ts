@@ -30,8 +30,18 @@ export interface ReconcilerDeps {
   readonly events: EventRecorder
   readonly lanes: Lanes
   readonly metrics: ReconcilerMetrics
+  readonly scope: NamespaceScope
   /** Only the leader writes; the others keep their caches warm. */
   readonly isLeader: () => boolean
+}
+
+/** Which namespaces' pods are queued. */
+export interface NamespaceScope {
+  /** What is asked before has no meaning. */
+  whenKnown(): Promise<unknown>
+  selects(namespace: string): boolean
+  /** Calls when a namespace comes in or goes out. */
+  onChange(changed: (namespace: string) => void): void
 }
 
 export interface ReconcilerMetrics {
@@ -97,6 +107,7 @@ export class Reconciler {
       workloadsOf: key => this.#workloads.byIndex('unit', key),
       ownedBy: uid => this.#workloads.byIndex('owner', uid),
       pod: (namespace, name) => this.#pods.get(namespace, name),
+      selects: deps.scope.selects,
     }
     this.#queue = new WorkQueue({ clock, random, log, metrics: deps.metrics.queue })
     this.#standings = new Standings(deps.events, deps.metrics)
@@ -110,6 +121,9 @@ export class Reconciler {
       if (previous !== undefined) this.#queue.add(unitKeyOf(previous))
       this.#queue.add(unitKeyOf(object))
       for (const workload of this.#records.ownedBy(uidOf(object))) this.#queue.add(unitKeyOfWorkload(workload))
+    })
+    deps.scope.onChange(namespace => {
+      for (const pod of this.#pods.values()) if (pod.metadata.namespace === namespace) this.#queue.add(unitKeyOf(pod))
     })
     this.#workloads.subscribe(({ object, type }) => {
       const queues = this.#engine.decider?.observe(object, type === 'deleted') ?? []
@@ -132,7 +146,7 @@ export class Reconciler {
     this.#pods.start()
     this.#workloads.start()
     // A decision on half a cache could take a group for incomplete or a queue for empty.
-    await Promise.all([this.#pods.whenSynced(), this.#workloads.whenSynced()])
+    await Promise.all([this.#pods.whenSynced(), this.#workloads.whenSynced(), this.#deps.scope.whenKnown()])
     this.#queue.start(WORKERS, key => this.#reconcile(key))
   }
 

@@ -2,7 +2,7 @@ import type { Pod } from '../kube/vocabulary/objects.ts'
 import type { Target } from '../workload/actions.ts'
 import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
-import { byAge, hasOurFinalizer, isDeleting, isGated, nameOf, uidOf } from '../workload/pod-facts.ts'
+import { byAge, hasOurFinalizer, isDeleting, isGated, isMirror, nameOf, uidOf } from '../workload/pod-facts.ts'
 import { type QueuedWorkload, WORKLOAD_POD } from '../workload/queued-workload.ts'
 
 /** What is admitted, lifted and finished as one: a single pod, or all pods of a group. */
@@ -17,6 +17,8 @@ export interface Unit {
   readonly orphans: readonly QueuedWorkload[]
   /** Uids of pods that own one of these Workloads and are members of other units. */
   readonly elsewhere: ReadonlySet<string>
+  /** Pods that have our marks and the key, and are not ours. */
+  readonly outside: readonly Pod[]
 }
 
 /** What is known of pods and Workloads, as far as units are made of it. */
@@ -27,6 +29,8 @@ export interface Records {
   /** Workloads with this pod among their owners. */
   ownedBy(uid: string): readonly QueuedWorkload[]
   pod(namespace: string, name: string): Pod | undefined
+  /** Whether the pods of the namespace are Muster's to queue. */
+  selects(namespace: string): boolean
 }
 
 /** Work queue key of a unit: `single/ns/pod` or `group/ns/name`; no part of a Kubernetes name has a slash. */
@@ -65,6 +69,14 @@ export function unitKeysOf(pod: Pod, ownedBy: Records['ownedBy']): readonly stri
 }
 
 /**
+ * Whether a pod is ours, whatever marks it carries: no webhook of ours looks at the pods of other namespaces, nor at the
+ * mirrors of static pods. What was given a Workload stays ours when the selector changes, until its end.
+ */
+function isOurs(pod: Pod, namespace: string, records: Records): boolean {
+  return (!isMirror(pod) && records.selects(namespace)) || records.ownedBy(uidOf(pod)).length > 0
+}
+
+/**
  * The unit of a key, from the pods and Workloads that have it. A single pod's Workload carries the pod's uid in its
  * name; whatever else has the key is of pods that are gone.
  */
@@ -77,9 +89,15 @@ export function unitFrom(key: string, records: Records): Unit {
       const pod = records.pod(namespace, owner.name)
       return pod !== undefined && uidOf(pod) === owner.uid ? [pod] : []
     })
-  const { here = [], elsewhere = [] } = Object.groupBy(new Set([...records.podsOf(key), ...owners]), pod =>
-    unitKeysOf(pod, records.ownedBy).includes(key) ? 'here' : 'elsewhere',
-  )
+  const all = new Set([...records.podsOf(key), ...owners])
+  const {
+    here = [],
+    elsewhere = [],
+    outside = [],
+  } = Object.groupBy(all, pod => {
+    if (!isOurs(pod, namespace, records)) return 'outside'
+    return unitKeysOf(pod, records.ownedBy).includes(key) ? 'here' : 'elsewhere'
+  })
   const pods = here.sort(byAge)
   const [pod] = pods
   const wanted = kind === 'group' ? name : pod && singlePodWorkloadName(name, uidOf(pod))
@@ -93,6 +111,7 @@ export function unitFrom(key: string, records: Records): Unit {
     workload,
     orphans,
     elsewhere: new Set(elsewhere.map(uidOf)),
+    outside,
   }
 }
 

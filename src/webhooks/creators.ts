@@ -19,3 +19,16 @@ export function createsFor(
   const name = user?.username
   return name !== undefined && name !== '' && users.includes(name)
 }
+
+/**
+ * It takes away owners that are gone and lets those go that were deleted with `--cascade=orphan`, under its own name
+ * or, without `--use-service-account-credentials`, under that of the controller manager.
+ */
+const GARBAGE_COLLECTORS = [
+  'system:serviceaccount:kube-system:generic-garbage-collector',
+  'system:kube-controller-manager',
+]
+
+export function isGarbageCollector(user: UserInfo | undefined): boolean {
+  return GARBAGE_COLLECTORS.includes(user?.username ?? '')
+}

@@ -112,6 +112,7 @@ export const POD_MARKS: readonly Mark[] = [
   labelMark(MANAGED),
   annotationMark(ROLE_HASH),
   annotationMark(CREATOR),
+  annotationMark(MIRROR_POD),
   ...LIFT_MARKS,
 ]
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../src/admission/verdict.ts'
 import { reviewJobValidation } from '../../src/webhooks/jobs/jobs.ts'
-import { A, annotated, created, gang, jobRequest, jobWorld, updated } from '../unit/webhooks/jobs/fixtures.ts'
+import { A, annotated, created, gang, jobOf, jobRequest, jobWorld, updated } from '../unit/webhooks/jobs/fixtures.ts'
+import { controller } from '../unit/webhooks/pods/fixtures.ts'
 
 /**
  * Where Muster does not answer as Kubernetes 1.37 does, row by row of the table in docs/jobs.md: a difference that is
@@ -52,6 +53,15 @@ function jobSetOf(targeted: string, template: object): Verdict {
   return reviewJobValidation(jobRequest(jobSet), jobWorld())
 }
 
+/** A Job that names a JobSet as its controller becomes smaller, by the hand of this user. */
+function shrunk(username: string): Verdict {
+  const ownerReferences = [controller('jobset.x-k8s.io/v1alpha2', 'JobSet', 'set')]
+  const [was, is] = [8, 3].map(parallelism =>
+    jobOf({ scheduling: gang(), metadata: { ownerReferences }, spec: { parallelism } }),
+  )
+  return reviewJobValidation({ ...jobRequest(is ?? jobOf(), was), userInfo: { username } }, jobWorld())
+}
+
 /** By the situation, as the table has it: what Muster says, and what it should say. */
 const DIFFERENCES: Readonly<Record<string, readonly (readonly [verdict: Verdict, answer: object])[]>> = {
   'the parallelism of a gang changes': [
@@ -60,6 +70,10 @@ const DIFFERENCES: Readonly<Record<string, readonly (readonly [verdict: Verdict,
       refused(403, ['Forbidden', 'spec.parallelism', 'its pods are scheduled as one gang']),
     ],
     [updated({ scheduling: gang() }, wider, freely), accepted()],
+  ],
+  'the same in a Job with a controller': [
+    [shrunk('system:serviceaccount:jobset-system:jobset-controller-manager'), accepted()],
+    [shrunk('alice'), refused(403, ['Forbidden', 'spec.parallelism', 'its pods are scheduled as one gang'])],
   ],
   'an Indexed Job with `parallelism` above 1, as many `completions` and no policy, whose parallelism changes': [
     [

@@ -6,6 +6,7 @@ import { builtinEngine } from '../../src/engines/builtin/builtin.ts'
 import { createKubeClient } from '../../src/kube/client/client.ts'
 import { systemClock } from '../../src/kube/vocabulary/clock.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
+import { EVERYWHERE } from './namespaces.ts'
 import { nobody } from './observers.ts'
 
 /** What a replica says about itself, a line each time all its caches have been read. */
@@ -26,6 +27,7 @@ const controller = assembleController({
   log: pino({ level: 'warn' }, pino.destination(2)),
   observer: nobody,
   engine: builtinEngine([{ name: 'team-a', limits: { pods: 0 } }]),
+  scope: EVERYWHERE,
   identity: 'measured',
   metrics: controllerMetrics(createMetrics({ version: 'test' })),
   onRead: () => {

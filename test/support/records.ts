@@ -3,11 +3,16 @@ import { type Records, unitKeyOf, unitKeyOfWorkload } from '../../src/reconciler
 import type { QueuedWorkload } from '../../src/workload/queued-workload.ts'
 
 /** What the caches would know if these were all the pods and Workloads of a cluster. */
-export function recordsOf(pods: readonly Pod[], workloads: readonly QueuedWorkload[] = []): Records {
+export function recordsOf(
+  pods: readonly Pod[],
+  workloads: readonly QueuedWorkload[] = [],
+  selects: Records['selects'] = () => true,
+): Records {
   return {
     podsOf: key => pods.filter(pod => unitKeyOf(pod) === key),
     workloadsOf: key => workloads.filter(workload => unitKeyOfWorkload(workload) === key),
     ownedBy: uid => workloads.filter(({ metadata }) => metadata.ownerReferences?.some(owner => owner.uid === uid)),
     pod: (namespace, name) => pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    selects,
   }
 }

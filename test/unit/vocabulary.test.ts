@@ -82,6 +82,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   MIRROR_POD: { read: POD, named: [COVERAGE] },
   NAMESPACE_NAME_LABEL: {
     written: [
+      'cluster/namespace-scope.ts',
       'webhooks/local-world.ts',
       'webhooks/pods/scope.ts',
       QUEUES,

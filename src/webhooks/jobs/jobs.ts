@@ -1,6 +1,7 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
 import { isObject } from '../../kube/vocabulary/fields.ts'
+import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
 import { withPolicyErrors } from '../../validation/jobs/job-allow.ts'
 import { blocksChanged, upstreamErrors } from '../../validation/jobs/job-rules.ts'
@@ -14,6 +15,7 @@ import {
   writingErrors,
 } from '../../validation/jobs/job-view.ts'
 import { cronJobWarnings, jobWarnings } from '../../validation/jobs/job-warnings.ts'
+import { createsFor, isGarbageCollector } from '../creators.ts'
 import { unlessBreakGlass } from '../exemption.ts'
 import { LARGE_BODY, type Rule, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
@@ -84,8 +86,9 @@ function reviewJob(request: AdmissionRequest, kind: 'Job' | 'CronJob', world: Wo
 
   // Policy judges what is new: a list that has become shorter does not break what is running. A Job that is set free
   // is new in this sense: its block begins to count.
-  const isNew = blocksChanged(before, after) || isSetFree(before, after)
-  const allowance = isNew && hasBlock(after) && !rootIsJudged(after) ? allowanceFor(request, world) : undefined
+  const isNew = blocksChanged(before, after) || isSetFree(before, after, request)
+  const isJudged = isNew && hasBlock(after) && !isMadeByRoot(after, request, world)
+  const allowance = isJudged ? allowanceFor(request, world) : undefined
   const upstream = [...after.numberErrors, ...upstreamErrors(before, after, kind === 'CronJob')]
   const written = isNew ? [...upstream, ...writingErrors(after)] : upstream
   const errors = allowance === undefined ? written : withPolicyErrors(upstream, after, allowance)
@@ -106,20 +109,31 @@ function blockWarnings(
 
 /**
  * Jobs of a CronJob or JobSet are what their root has said, and that was judged when the root was written. To name one
- * of these as the controller is no way around the lists: of such a Job, the Job controller ignores the block, and when
- * the reference goes the block is judged, whoever takes it away.
+ * of these as the controller is no way around the lists: it is the root that must ask.
  */
-function rootIsJudged({ controller }: JobView): boolean {
+function isMadeByRoot({ controller }: JobView, { userInfo }: AdmissionRequest, { config }: World): boolean {
+  return isRoot(controller) && createsFor(controller, userInfo, config)
+}
+
+/**
+ * Whether a Job loses its root, from when on the Job controller heeds its block. When the root was deleted with
+ * `--cascade=orphan` it is the garbage collector that strikes it off, and comes again until it may: what it sets free
+ * was judged before, with its root or, if somebody only named one, by itself.
+ */
+function isSetFree(before: JobView | undefined, after: JobView, { userInfo }: AdmissionRequest): boolean {
+  return before !== undefined && isRoot(before.controller) && !isRoot(after.controller) && !isGarbageCollector(userInfo)
+}
+
+type Root = Pick<OwnerReference, 'apiVersion' | 'kind'>
+
+function isRoot(controller: JobView['controller']): controller is JobView['controller'] & Root {
   const { kind, apiVersion } = controller ?? {}
   if (typeof apiVersion !== 'string') return false
   return (
-    (kind === 'CronJob' && apiVersion.startsWith('batch/')) ||
-    (kind === 'JobSet' && apiVersion.startsWith('jobset.x-k8s.io/'))
+    (kind === CRON_JOBS.kind && apiVersion.startsWith(`${CRON_JOBS.group}/`)) ||
+    (kind === JOB_SETS.kind && apiVersion.startsWith(`${JOB_SETS.group}/`))
   )
 }
-
-const isSetFree = (before: JobView | undefined, after: JobView): boolean =>
-  before !== undefined && rootIsJudged(before) && !rootIsJudged(after)
 
 const isMalformed = (view: JobView | readonly FieldError[] | undefined): view is readonly FieldError[] =>
   Array.isArray(view)

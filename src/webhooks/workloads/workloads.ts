@@ -1,5 +1,6 @@
-import type { AdmissionRequest, UserInfo } from '../../admission/review.ts'
+import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, type Verdict } from '../../admission/verdict.ts'
+import { isGarbageCollector } from '../creators.ts'
 import { guardVerdict, unlessBreakGlass, whoMay } from '../exemption.ts'
 import { LARGE_BODY, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
@@ -21,17 +22,6 @@ export function reviewWorkloadValidation(request: AdmissionRequest, world: World
   ]
   return guardVerdict(errors, [], request, world)
 }
-
-/**
- * It takes away owners that are gone and lets those go that were deleted with `--cascade=orphan`, under its own name
- * or, without `--use-service-account-credentials`, under that of the controller manager.
- */
-const GARBAGE_COLLECTORS = [
-  'system:serviceaccount:kube-system:generic-garbage-collector',
-  'system:kube-controller-manager',
-]
-
-const isGarbageCollector = (user: UserInfo | undefined): boolean => GARBAGE_COLLECTORS.includes(user?.username ?? '')
 
 const WORKLOADS: ServedKind = { group: 'muster.dev', version: 'v1alpha1', kind: 'Workload', resource: 'workloads' }
 

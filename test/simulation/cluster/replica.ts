@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { assembleController, type Controller } from '../../../src/cluster/controller.ts'
 import type { Clock } from '../../../src/kube/vocabulary/clock.ts'
 import type { Engine } from '../../../src/reconciler/engine.ts'
+import { EVERYWHERE } from '../../support/namespaces.ts'
 import { nobody } from '../../support/observers.ts'
 import type { ModelServer } from '../model/server.ts'
 import type { WatchHub } from '../model/watch.ts'
@@ -58,6 +59,7 @@ export class Replica implements Owner {
       log,
       observer: nobody,
       engine,
+      scope: EVERYWHERE,
       identity: name,
       metrics: {
         reconciled: (_kind, _result, seconds) => onMetric('reconcile seconds', seconds),

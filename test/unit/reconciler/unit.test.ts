@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { ADMISSION_GATE, MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import { ADMISSION_GATE, CREATOR, MANAGED, MIRROR_POD } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { isStray, parseStrayKey, strayKeyOf, unitFrom, unitKeyOf } from '../../../src/reconciler/unit.ts'
 import { managedPod } from '../../support/pods.ts'
 import { recordsOf } from '../../support/records.ts'
-import { workloadOf } from '../../support/workloads.ts'
+import { ADMITTED, workloadOf } from '../../support/workloads.ts'
+import { decide, NOW } from './decide/fixtures.ts'
 
 describe('keys of the work queue', () => {
   it('name a single pod by its name and a member by its group', () => {
-    const named = { namespace: 'ml', pods: [], workload: undefined, orphans: [], elsewhere: new Set() }
+    const named = { namespace: 'ml', pods: [], workload: undefined, orphans: [], elsewhere: new Set(), outside: [] }
     expect(unitFrom(unitKeyOf(managedPod()), recordsOf([]))).toEqual({ kind: 'single', name: 'train', ...named })
     expect(unitFrom(unitKeyOf(managedPod({ group: 'gang' })), recordsOf([]))).toEqual({
       kind: 'group',
@@ -88,5 +89,38 @@ describe('a pod that leaves our watch', () => {
   it('is none if it is really gone, or has nothing of ours', () => {
     expect(isStray(managedPod({ deleting: 0 }))).toBe(false)
     expect(isStray(managedPod({ finalizers: [] }))).toBe(false)
+  })
+})
+
+describe('pods with our marks that are not ours', () => {
+  const nowhere = () => false
+  const mirror = managedPod({ annotations: { [MIRROR_POD]: 'x' }, gates: [], nodeName: 'node-1', phase: 'Running' })
+
+  it.each([
+    ['of a namespace that is not selected', managedPod(), nowhere],
+    ['that mirror a static pod', mirror, () => true],
+  ])('are in no unit: those %s', (_, pod, selects) => {
+    const unit = unitFrom(unitKeyOf(pod), recordsOf([pod], [], selects))
+    expect(unit).toMatchObject({ pods: [], outside: [pod] })
+    expect(decide(unit, NOW)).toEqual({ actions: [], standings: [] })
+  })
+
+  it('stay ours until their end once they have a Workload', () => {
+    const pod = managedPod()
+    const unit = unitFrom(unitKeyOf(pod), recordsOf([pod], [workloadOf([pod], ADMITTED)], nowhere))
+    expect(unit).toMatchObject({ pods: [pod], outside: [] })
+    expect(decide(unit, NOW).actions).toMatchObject([{ kind: 'LiftGate' }])
+  })
+
+  it('are told, and let go, if we gated them before their namespace was left out', () => {
+    const annotations = { [CREATOR]: 'alice' }
+    const decided = (pod: Pod) => decide(unitFrom(unitKeyOf(pod), recordsOf([pod], [], nowhere)), NOW)
+    const pod = managedPod({ annotations })
+    expect(decided(pod)).toEqual({
+      actions: [],
+      standings: [{ pod, reason: 'LiftBlocked', note: expect.stringContaining('namespace ml') }],
+    })
+    expect(decided(managedPod({ annotations, deleting: 30 })).actions).toMatchObject([{ kind: 'RemoveFinalizer' }])
+    expect(decided(managedPod({ deleting: 30 })).actions).toEqual([])
   })
 })

@@ -31,6 +31,7 @@ export const single = (
   workload,
   orphans,
   elsewhere: new Set(),
+  outside: [],
 })
 
 export const group = (pods: readonly Pod[], workload?: QueuedWorkload): Unit => ({
@@ -41,6 +42,7 @@ export const group = (pods: readonly Pod[], workload?: QueuedWorkload): Unit => 
   workload,
   orphans: [],
   elsewhere: new Set(),
+  outside: [],
 })
 
 export const member = (index: number, options: PodOptions = {}): Pod =>

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { WORKLOADS } from '../../../../src/engines/builtin/workloads.ts'
-import { ADMISSION_GATE, GROUP_SERVING, MANAGED, RETRIABLE_IN_GROUP } from '../../../../src/kube/vocabulary/names.ts'
+import {
+  ADMISSION_GATE,
+  CREATOR,
+  GROUP_FAST_ADMISSION,
+  GROUP_SERVING,
+  MANAGED,
+  RETRIABLE_IN_GROUP,
+} from '../../../../src/kube/vocabulary/names.ts'
 import { managedPod, type PodOptions } from '../../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'
 
@@ -117,6 +124,19 @@ describe('a group', () => {
     const pods = [member(0), withNodeSelector(member(1), { pool: 'cpu' }), member(2)]
     const workload = placed(workloadOf(pods, ADMITTED), { nodeSelector: { pool: 'gpu' } })
     expect(kinds(group(pods, workload))).toEqual(['SetStatus'])
+  })
+
+  it('is not ended by a stranger who takes a place that was admitted ahead, but by whoever made the first pod', () => {
+    const of = (creator: string) => ({ annotations: { [GROUP_FAST_ADMISSION]: 'true', [CREATOR]: creator } })
+    const second = (creator: string) => [
+      member(0, of('alice')),
+      withNodeSelector(member(1, of(creator)), { pool: 'cpu' }),
+    ]
+    const unit = (creator: string) =>
+      group(second(creator), placed(workloadOf(second(creator), ADMITTED), { nodeSelector: { pool: 'gpu' } }))
+    expect(kinds(unit('alice'))).toEqual(['SetStatus'])
+    expect(reasons(unit('mallory'))).toEqual(['gang-0: Lifting', 'gang-1: LiftBlocked'])
+    expect(decide(unit('mallory'), NOW).actions).toMatchObject([{ kind: 'LiftGate', pod: { name: 'gang-0' } }])
   })
 
   it('goes on when the admission contradicts a replacement, which is told so and waits', () => {

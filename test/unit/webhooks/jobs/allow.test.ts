@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../../../src/admission/verdict.ts'
+import { reviewJobValidation } from '../../../../src/webhooks/jobs/jobs.ts'
 import { askingWorld, brief, controller, errorsOf } from '../pods/fixtures.ts'
-import { A, annotated, BASIC, created, gang, jobWorld, updated, ZONE } from './fixtures.ts'
+import { A, annotated, BASIC, created, gang, jobOf, jobRequest, jobWorld, updated, ZONE } from './fixtures.ts'
 
 describe('the allow-lists', () => {
   const messages = (verdict: Verdict): readonly string[] =>
@@ -100,14 +101,32 @@ describe('the allow-lists', () => {
     )
   })
 
-  it('leave the Jobs of a CronJob or JobSet to what their root was allowed, but to no other owner', () => {
+  it('leave the Jobs of a CronJob or JobSet to what their root was allowed, if it is the root that asks', () => {
     const world = jobWorld({ allow: { policies: [] } })
-    const ownedBy = (apiVersion: string, kind: string) =>
-      created({ scheduling: gang(), metadata: { ownerReferences: [controller(apiVersion, kind, 'root')] } }, world)
-    expect(ownedBy('batch/v1', 'CronJob')).toMatchObject({ kind: 'allowed' })
-    expect(ownedBy('jobset.x-k8s.io/v1alpha2', 'JobSet')).toMatchObject({ kind: 'allowed' })
-    expect(ownedBy('example.com/v1', 'JobSet')).toMatchObject({ kind: 'denied' })
-    expect(ownedBy('example.com/v1', 'Pipeline')).toMatchObject({ kind: 'denied' })
+    const ownedBy = (apiVersion: string, kind: string, username: string) => {
+      const metadata = { ownerReferences: [controller(apiVersion, kind, 'root')] }
+      const request = jobRequest(jobOf({ scheduling: gang(), metadata }))
+      return reviewJobValidation({ ...request, userInfo: { username } }, world)
+    }
+    const [cronJobs, jobSets] = [
+      'system:serviceaccount:kube-system:cronjob-controller',
+      'system:serviceaccount:jobset-system:jobset-controller-manager',
+    ]
+    expect(ownedBy('batch/v1', 'CronJob', cronJobs)).toMatchObject({ kind: 'allowed' })
+    expect(ownedBy('jobset.x-k8s.io/v1alpha2', 'JobSet', jobSets)).toMatchObject({ kind: 'allowed' })
+    expect(ownedBy('batch/v1', 'CronJob', 'alice')).toMatchObject({ kind: 'denied', code: 403 })
+    expect(ownedBy('jobset.x-k8s.io/v1alpha2', 'JobSet', cronJobs)).toMatchObject({ kind: 'denied' })
+    expect(ownedBy('example.com/v1', 'JobSet', jobSets)).toMatchObject({ kind: 'denied' })
+    expect(ownedBy('example.com/v1', 'Pipeline', cronJobs)).toMatchObject({ kind: 'denied' })
+  })
+
+  it('let the garbage collector set a Job free whose root was deleted without it', () => {
+    const owned = { ownerReferences: [controller('batch/v1', 'CronJob', 'root')] }
+    const request = jobRequest(jobOf({ scheduling: gang() }), jobOf({ scheduling: gang(), metadata: owned }))
+    const freedBy = (username: string) =>
+      reviewJobValidation({ ...request, userInfo: { username } }, jobWorld({ allow: { policies: [] } }))
+    expect(freedBy('system:serviceaccount:kube-system:generic-garbage-collector')).toMatchObject({ kind: 'allowed' })
+    expect(freedBy('system:serviceaccount:kube-system:generic')).toMatchObject({ kind: 'denied' })
   })
 
   it('judge a Job that is set free: then its block begins to count', () => {

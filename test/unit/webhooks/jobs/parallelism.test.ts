@@ -68,7 +68,9 @@ describe('the parallelism of a gang', () => {
       for (const user of ['alice', undefined]) {
         expect(by(user, owned, smaller)).toMatchObject({ kind: 'denied', code: 403 })
       }
-      expect(by(root, owned, smaller, jobWorld())).toMatchObject({ kind: 'denied' })
+      expect(
+        by(root, owned, smaller, jobWorld({ controllers: { 'jobset.x-k8s.io/jobset': ['another'] } })),
+      ).toMatchObject({ kind: 'denied' })
     })
 
     it('does not change with the root that comes or goes', () => {

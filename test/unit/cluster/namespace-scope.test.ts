@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { namespaceScope } from '../../../src/cluster/namespace-scope.ts'
+import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import type { Change } from '../../../src/kube/cache/store.ts'
+import type { KubeObject, StringMap } from '../../../src/kube/vocabulary/objects.ts'
+
+const namespace = (name: string, labels: StringMap = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+})
+
+function scoped(
+  namespaceSelector: Configuration['integrations']['podOptions']['namespaceSelector'],
+  ...known: readonly KubeObject[]
+) {
+  const { integrations } = DEFAULT_CONFIGURATION
+  const podOptions = { ...integrations.podOptions, namespaceSelector }
+  let tell: (change: Change<KubeObject>) => void = () => {}
+  const scope = namespaceScope(
+    { ...DEFAULT_CONFIGURATION, integrations: { ...integrations, podOptions } },
+    {
+      get: (_, name) => known.find(({ metadata }) => metadata.name === name),
+      subscribe: listener => {
+        tell = listener
+        return () => {}
+      },
+      whenSynced: () => Promise.resolve(),
+    },
+  )
+  return { scope, tell: (change: Change<KubeObject>) => tell(change) }
+}
+
+describe('the namespaces of the reconciler', () => {
+  it('are those of the configuration, by name also where the cache has none yet', () => {
+    const { scope } = scoped(DEFAULT_CONFIGURATION.integrations.podOptions.namespaceSelector)
+    expect(['ml', 'kube-system', 'muster-system'].filter(scope.selects)).toEqual(['ml'])
+  })
+
+  it('are selected by their labels', () => {
+    const { scope } = scoped({ matchLabels: { queued: 'yes' } }, namespace('ml', { queued: 'yes' }), namespace('web'))
+    expect(['ml', 'web', 'unknown'].filter(scope.selects)).toEqual(['ml'])
+  })
+
+  it('are told when one comes in or goes out, and not otherwise', () => {
+    const { scope, tell } = scoped({ matchLabels: { queued: 'yes' } })
+    const changed: string[] = []
+    scope.onChange(name => changed.push(name))
+    tell({ type: 'added', object: namespace('web') })
+    tell({ type: 'added', object: namespace('ml', { queued: 'yes' }) })
+    tell({
+      type: 'updated',
+      object: namespace('ml', { queued: 'yes', more: 'x' }),
+      previous: namespace('ml', { queued: 'yes' }),
+    })
+    tell({ type: 'updated', object: namespace('ml'), previous: namespace('ml', { queued: 'yes' }) })
+    expect(changed).toEqual(['ml', 'ml'])
+  })
+})
