@@ -25,14 +25,14 @@ const READERS: readonly (Replacement & { readonly seed: number })[] = [
     file: 'src/reconciler/perform.ts',
     find: 'if (error.status === 409 ||',
     replace: "if (error.message.includes('the object has been modified') ||",
-    seed: 1,
+    seed: 11,
   },
   {
     name: 'that a namespace goes',
     file: 'src/reconciler/perform.ts',
     find: 'causes.some(({ reason }) => reason === NAMESPACE_TERMINATING)',
     replace: "message.includes('because it is being terminated')",
-    seed: 132,
+    seed: 1279,
   },
 ]
 

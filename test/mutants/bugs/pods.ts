@@ -195,8 +195,8 @@ export const POD_FAMILIES: readonly Family[] = [
         name: 'keeps a pod that is being deleted from leaving',
         from: 'what was wrong before blocks the removal of a finalizer for ever',
         file: UPDATE,
-        find: '(isDeleting(before) ? [] : commonErrors(after, group))',
-        replace: 'commonErrors(after, group)',
+        find: 'if (isDeleting(before)) return []\n',
+        replace: '',
       },
       {
         name: 'lets a pod leave its group',

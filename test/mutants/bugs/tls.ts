@@ -83,8 +83,8 @@ export const TLS_FAMILIES: readonly Family[] = [
         name: 'brings TLS 1.0 back',
         from: 'the floor is part of the context that is swapped',
         file: STORE,
-        find: ", minVersion: 'TLSv1.2' }",
-        replace: ', minVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" }',
+        find: ", minVersion: 'TLSv1.2',",
+        replace: ', minVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0",',
       },
       {
         name: 'is swapped without a proof',
