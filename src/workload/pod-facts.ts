@@ -16,7 +16,7 @@ import {
   SUSPENDING_PARENT,
   WORKLOAD_ANNOTATION,
 } from '../kube/vocabulary/names.ts'
-import type { Pod, StringMap } from '../kube/vocabulary/objects.ts'
+import type { KubeObject, Pod, StringMap } from '../kube/vocabulary/objects.ts'
 import { annotationPath, labelPath } from '../validation/field-error.ts'
 import { hasStopped, saysItIsOver } from './pod-end.ts'
 
@@ -24,8 +24,11 @@ import { hasStopped, saysItIsOver } from './pod-end.ts'
  * Questions about one pod. Each key of a label or annotation is read here and nowhere else, but for those of groups
  * (group.ts), so that webhook and reconciler never mean two things by one word. Absent and null are the same.
  */
-const labelOf = (pod: Pod, key: string): string | undefined => pod.metadata.labels?.[key]
-const annotationOf = (pod: Pod, key: string): string | undefined => pod.metadata.annotations?.[key]
+const labelOf = ({ metadata }: Marked, key: string): string | undefined => metadata.labels?.[key]
+const annotationOf = ({ metadata }: Marked, key: string): string | undefined => metadata.annotations?.[key]
+
+/** Some of these marks stand on Jobs, too, and mean the same there. */
+type Marked = Pick<KubeObject, 'metadata'>
 
 export const uidOf = (pod: Pod): string => pod.metadata.uid ?? ''
 export const nameOf = (pod: Pod): string => pod.metadata.name ?? ''
@@ -35,27 +38,27 @@ export interface Mark {
   readonly in: 'labels' | 'annotations'
   readonly key: string
   readonly path: string
-  readonly of: (pod: Pod) => string | undefined
+  readonly of: (object: Marked) => string | undefined
 }
 
 export const labelMark = (key: string): Mark => ({
   in: 'labels',
   key,
   path: labelPath(key),
-  of: pod => labelOf(pod, key),
+  of: object => labelOf(object, key),
 })
 export const annotationMark = (key: string): Mark => ({
   in: 'annotations',
   key,
   path: annotationPath(key),
-  of: pod => annotationOf(pod, key),
+  of: object => annotationOf(object, key),
 })
 
 /** An empty queue name is no queue name. Owners of pods have the same label. */
 export const queueIn = (labels: StringMap | null | undefined): string => labels?.[QUEUE_NAME] ?? ''
-export const queueOf = (pod: Pod): string => queueIn(pod.metadata.labels)
+export const queueOf = (pod: Marked): string => queueIn(pod.metadata.labels)
 /** As it is written: an empty label means no queue, and is refused as a name. */
-export const queueLabelOf = (pod: Pod): string | undefined => labelOf(pod, QUEUE_NAME)
+export const queueLabelOf = (pod: Marked): string | undefined => labelOf(pod, QUEUE_NAME)
 
 export const managedLabelOf = (pod: Pod): string | undefined => labelOf(pod, MANAGED)
 export const isMarkedManaged = (pod: Pod): boolean => managedLabelOf(pod) === 'true'
@@ -67,19 +70,19 @@ export const creatorOf = (pod: Pod): string | undefined => annotationOf(pod, CRE
 export const podSetOf = (pod: Pod): string | undefined => labelOf(pod, PODSET_LABEL)
 
 export const roleHashOf = (pod: Pod): string | undefined => annotationOf(pod, ROLE_HASH)
-export const priorityClassOf = (pod: Pod): string => labelOf(pod, PRIORITY_CLASS) ?? ''
-export const maxExecTimeOf = (pod: Pod): string | undefined => labelOf(pod, MAX_EXEC_TIME)
+export const priorityClassOf = (pod: Marked): string => labelOf(pod, PRIORITY_CLASS) ?? ''
+export const maxExecTimeOf = (pod: Marked): string | undefined => labelOf(pod, MAX_EXEC_TIME)
 export const admissionGatedBy = (pod: Pod): string => annotationOf(pod, ADMISSION_GATED_BY) ?? ''
-export const isElastic = (pod: Pod): boolean => annotationOf(pod, ELASTIC_JOB) === 'true'
+export const isElastic = (pod: Marked): boolean => annotationOf(pod, ELASTIC_JOB) === 'true'
 export const isMirror = (pod: Pod): boolean => annotationOf(pod, MIRROR_POD) !== undefined
 export const hasSuspendingParent = (pod: Pod): boolean => annotationOf(pod, SUSPENDING_PARENT) !== undefined
 
 /** The annotation wins when it is not empty, as for group names. */
-export function prebuiltWorkloadOf(pod: Pod): string | undefined {
+export function prebuiltWorkloadOf(pod: Marked): string | undefined {
   return annotationOf(pod, PREBUILT_WORKLOAD) || labelOf(pod, PREBUILT_WORKLOAD)
 }
 
-export function prebuiltWorkloadPath(pod: Pod): string {
+export function prebuiltWorkloadPath(pod: Marked): string {
   return annotationOf(pod, PREBUILT_WORKLOAD) ? annotationPath(PREBUILT_WORKLOAD) : labelPath(PREBUILT_WORKLOAD)
 }
 
@@ -139,7 +142,7 @@ export function isSuspended(pod: Pod): boolean {
   return saysItIsOver(pod) || isGated(pod)
 }
 
-export function isDeleting(pod: Pod): boolean {
+export function isDeleting(pod: Marked): boolean {
   return pod.metadata.deletionTimestamp != null
 }
 

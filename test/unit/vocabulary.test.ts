@@ -17,6 +17,7 @@ interface Home {
 }
 
 const POD = 'workload/pod-facts.ts'
+const JOB = 'workload/job-facts.ts'
 const GROUP = 'workload/group.ts'
 const SUMS = 'workload/group-sums.ts'
 const SETS = 'workload/group-sets.ts'
@@ -78,6 +79,14 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   WORKLOAD_ANNOTATION: { read: POD, written: [LIFT] },
 
   CREATOR: { read: POD, written: [MUTATION], named: [CLAIMS] },
+
+  QUEUED: { read: JOB },
+  HELD: { read: JOB },
+  STOPPING: { read: JOB },
+  CHILD_OF: { read: JOB },
+  MIN_PARALLELISM: { read: JOB },
+  COMPLETIONS_FOLLOW: { read: JOB },
+  JOB_UID: {},
 
   MIRROR_POD: { read: POD, named: [COVERAGE] },
   NAMESPACE_NAME_LABEL: {

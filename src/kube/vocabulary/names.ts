@@ -36,6 +36,24 @@ export const WORKLOAD_ANNOTATION = 'kueue.x-k8s.io/workload'
 /** A hash of who created the pod, written by Muster alone. */
 export const CREATOR = 'muster.dev/creator'
 
+/**
+ * Jobs and JobSets wait suspended. This says that it is Muster who suspended one, or keeps it so: from then on Muster
+ * alone starts it.
+ */
+export const QUEUED = 'muster.dev/queued'
+/** Its user suspended it himself: it keeps no place, and is not started before he wants it back in the queue. */
+export const HELD = 'muster.dev/held'
+/** Written with `spec.suspend` when Muster stops one that ran, and gone when its template is what it was before. */
+export const STOPPING = 'muster.dev/stopping'
+/** `framework:name` of the queued object for which the Job was created: that one waits, the Job does not. */
+export const CHILD_OF = 'muster.dev/child-of'
+
+/** Kueue's words for Jobs: with how few pods one may start, and whether its completions follow its parallelism. */
+export const MIN_PARALLELISM = 'kueue.x-k8s.io/job-min-parallelism'
+export const COMPLETIONS_FOLLOW = 'kueue.x-k8s.io/job-completions-equal-parallelism'
+/** Label of a Workload: the uid of the Job that it is for. */
+export const JOB_UID = 'kueue.x-k8s.io/job-uid'
+
 /** The kubelet's mark on the API copy of a static pod. */
 export const MIRROR_POD = 'kubernetes.io/config.mirror'
 export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name'
