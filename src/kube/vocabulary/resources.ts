@@ -8,6 +8,7 @@ export const NAMESPACES: Resource = {
   kind: 'Namespace',
   namespaced: false,
 }
+export const JOBS: Resource = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true }
 export const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
 
 export const EVENTS: Resource = {
