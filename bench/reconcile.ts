@@ -8,7 +8,7 @@ import { createKubeClient, type KubeClient } from '../src/kube/client/client.ts'
 import { kubeconfigCredentials } from '../src/kube/client/credentials.ts'
 import { systemClock } from '../src/kube/vocabulary/clock.ts'
 import { startControlPlane } from '../test/cluster/support/control-plane.ts'
-import { queuedPod } from '../test/cluster/support/manifests.ts'
+import { hostilePod, queuedPod } from '../test/cluster/support/manifests.ts'
 import { Muster } from '../test/cluster/support/muster.ts'
 import { createPods, deletePods, PARALLEL, rawLiftSeconds, untilLifted, untilRunning } from './pods.ts'
 import { cpuMicros, residentMb } from './processes.ts'
@@ -16,7 +16,7 @@ import { cpuMicros, residentMb } from './processes.ts'
 const GOALS = { group: 1.5, groupBusy: 2, singles: 0.25, residentMb: 200, syncSeconds: 10, idlePercent: 2 }
 const ROOT = new URL('..', import.meta.url).pathname
 const IDLE_SECONDS = 20
-const NAMESPACES = ['raw', 'bench', 'busy', 'many']
+const NAMESPACES = ['raw', 'bench', 'busy', 'many', 'hostile']
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +24,7 @@ const { values } = parseArgs({
     earlier: { type: 'string', default: '500' },
     singles: { type: 'string', default: '500' },
     many: { type: 'string', default: '10000' },
+    hostile: { type: 'string', default: '100' },
     rounds: { type: 'string', default: '3' },
   },
 })
@@ -32,6 +33,7 @@ const sizes = {
   earlier: Number(values.earlier),
   singles: Number(values.singles),
   many: Number(values.many),
+  hostile: Number(values.hostile),
   rounds: Number(values.rounds),
 }
 
@@ -51,6 +53,7 @@ try {
   try {
     if (sizes.group > 0) await groups()
     if (sizes.singles > 0) await singles()
+    if (sizes.hostile > 0) await hostile(muster)
     if (sizes.many > 0) await many(muster)
   } finally {
     await muster.stop()
@@ -110,6 +113,22 @@ async function singles(): Promise<void> {
   }
   const what = `${sizes.singles} single pods, first create to last lift, of the raw rate`
   report(what, median(ratios), GOALS.singles, 'at least', `${median(rates).toFixed(0)} pods/s`)
+}
+
+/** What a tenant can do to the memory of a replica: the rest is in the tests (`npm run test:hostile`). */
+async function hostile(muster: Muster): Promise<void> {
+  const what = `${sizes.hostile} pods as large as etcd takes them`
+  const bytes = residentMb(muster.pid)
+  await createPods(api, sizes.hostile, index =>
+    hostilePod({ namespace: 'hostile', name: `pod-${index}`, queue: 'closed' }),
+  )
+  await muster.stop()
+  const starting = performance.now()
+  await muster.start()
+  report(`${what}: start to ready`, (performance.now() - starting) / 1000, GOALS.syncSeconds, 'at most', 's')
+  const grown = residentMb(muster.pid) - bytes
+  report(`${what}: resident memory`, residentMb(muster.pid), GOALS.residentMb, 'at most', `${grown.toFixed(0)} MB more`)
+  await deletePods(api, 'hostile')
 }
 
 async function many(muster: Muster): Promise<void> {

@@ -1,4 +1,5 @@
 import { ADMISSION_GATE, GROUP_NAME, GROUP_TOTAL_COUNT, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
+import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 
 export interface QueuedPodOptions {
   readonly namespace: string
@@ -38,6 +39,18 @@ export function queuedPod(options: QueuedPodOptions): object {
       ...(gates && { schedulingGates: gates.map(gate => ({ name: gate })) }),
     },
   }
+}
+
+/** About as much as etcd takes for one object. */
+const LARGEST = 1_400_000
+/** One byte to send and to store, and six in every answer of the API server: Go escapes it for the sake of HTML. */
+const DEAR = '<'
+
+/** The most expensive pod that a tenant can make. */
+export function hostilePod(options: QueuedPodOptions): Pod {
+  const pod = queuedPod(options) as Pod
+  const container = { name: 'main', image: 'registry.example/none:1', command: [DEAR.repeat(LARGEST)] }
+  return { ...pod, spec: { ...pod.spec, containers: [container] } }
 }
 
 export function list(items: readonly object[]): object {

@@ -21,6 +21,8 @@ export interface MusterOptions {
   readonly logLevel?: string
   /** What Node runs. Default: the launcher, which starts the source of this checkout. */
   readonly program?: string
+  /** Flags for Node itself. */
+  readonly nodeFlags?: readonly string[]
 }
 
 /**
@@ -35,6 +37,7 @@ export class Muster {
   readonly #configFile: string
   readonly #logLevel: string
   readonly #program: string
+  readonly #options: MusterOptions
   #child: ChildProcess | undefined
 
   private constructor(
@@ -47,7 +50,8 @@ export class Muster {
     const [port = 0, healthPort = 0] = ports
     this.port = port
     this.healthPort = healthPort
-    this.logFile = join(folder, 'muster.log')
+    this.logFile = join(folder, `muster-${port}.log`)
+    this.#options = options
     this.#kubeconfig = kubeconfig
     this.#configFile = configFile
     this.#logLevel = options.logLevel ?? 'debug'
@@ -69,13 +73,29 @@ export class Muster {
     return muster
   }
 
+  /** One more replica, with a port of its own; the API server goes on asking the first. */
+  async another(folder: string): Promise<Muster> {
+    const muster = new Muster(await freePorts(2), folder, this.#kubeconfig, this.#configFile, this.#options)
+    await muster.start()
+    return muster
+  }
+
   async start(): Promise<void> {
     const output = openSync(this.logFile, 'a')
     const args = ['serve', '--kubeconfig', this.#kubeconfig, '--config', this.#configFile]
     const ports = ['--port', String(this.port), '--health-port', String(this.healthPort)]
     this.#child = spawn(
       process.execPath,
-      [this.#program, ...args, ...ports, '--drain-seconds', '1', '--log-level', this.#logLevel],
+      [
+        ...(this.#options.nodeFlags ?? []),
+        this.#program,
+        ...args,
+        ...ports,
+        '--drain-seconds',
+        '1',
+        '--log-level',
+        this.#logLevel,
+      ],
       { stdio: ['ignore', output, output] },
     )
     closeSync(output)
