@@ -1,0 +1,95 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { builtinEngine } from '../../src/engines/builtin/builtin.ts'
+import { createKubeClient, type KubeClient } from '../../src/kube/client/client.ts'
+import { EventRecorder } from '../../src/kube/coordination/events.ts'
+import { systemClock } from '../../src/kube/vocabulary/clock.ts'
+import { Lanes } from '../../src/reconciler/lanes.ts'
+import { Reconciler } from '../../src/reconciler/loop.ts'
+import { eventually } from '../support/eventually.ts'
+import { FakeApiServer } from '../support/fake-api-server.ts'
+import { EVERYWHERE } from '../support/namespaces.ts'
+import { nobody } from '../support/observers.ts'
+import { managedPod } from '../support/pods.ts'
+
+const PODS = '/api/v1/pods'
+
+let server: FakeApiServer
+let client: KubeClient
+let reconciler: Reconciler
+let depth = 0
+/** Lets the first of the waiting writes through. */
+let openTheLane: () => void
+
+beforeEach(async () => {
+  server = await FakeApiServer.start()
+  client = createKubeClient({
+    credentials: { server: server.url, access: async () => ({ headers: {}, tls: {} }) },
+    clock: systemClock,
+  })
+  const lanes = new Lanes(1)
+  void lanes.run(
+    0,
+    () =>
+      new Promise<void>(resolve => {
+        openTheLane = resolve
+      }),
+  )
+  const log = pino({ level: 'silent' })
+  const ports = { api: client, clock: systemClock, random: Math.random, log, observer: nobody }
+  reconciler = new Reconciler({
+    ...ports,
+    engine: builtinEngine([]),
+    scope: EVERYWHERE,
+    events: new EventRecorder({ ...ports, instance: 'test', turn: call => call(), onOutcome: () => {} }),
+    lanes,
+    metrics: {
+      reconciled: () => {},
+      acted: () => {},
+      lifted: () => {},
+      waiting: () => {},
+      queue: {
+        depth: keys => {
+          depth = keys
+        },
+        add: () => {},
+        retry: () => {},
+        latency: () => {},
+      },
+    },
+    isLeader: () => true,
+  })
+})
+
+afterEach(async () => {
+  openTheLane()
+  await reconciler.stop()
+  await client.close()
+  await server.stop()
+})
+
+const creations = () => server.requests.filter(({ method }) => method === 'POST').length
+
+describe('a write that waits for its turn', () => {
+  it('is done', async () => {
+    server.put(PODS, managedPod())
+    await reconciler.start()
+    await reconciler.resync()
+    openTheLane()
+    await eventually('the Workload is created', () => creations() === 1)
+  })
+
+  it('is not done when the leadership that decided it is over, though it has come back', async () => {
+    server.put(PODS, managedPod())
+    await reconciler.start()
+    await reconciler.resync()
+    await eventually('the write waits', () => depth === 0)
+    reconciler.pause()
+    // Whoever led meanwhile has made the Workload, and the pod has gone with it.
+    server.remove(PODS, 'ml', 'train')
+    await reconciler.resync()
+    openTheLane()
+    await reconciler.stop()
+    expect(creations()).toBe(0)
+  })
+})
