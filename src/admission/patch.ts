@@ -1,11 +1,9 @@
 import { assign, isObject } from '../kube/vocabulary/fields.ts'
 
-/** One operation of a JSON Patch (RFC 6902). Muster only ever adds and replaces. */
-export interface PatchOperation {
-  readonly op: 'add' | 'replace'
-  readonly path: string
-  readonly value: unknown
-}
+/** One operation of a JSON Patch (RFC 6902). Muster takes away nothing but its own marks. */
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string; readonly value?: never }
 
 type Container = Record<string, unknown> | unknown[]
 
@@ -119,7 +117,8 @@ function applyOperation(root: unknown, operation: PatchOperation, owned: Set<Con
     parent = child
   }
   const last = segments[segments.length - 1] ?? ''
-  if (operation.op === 'replace') put(parent, existingKey(parent, last, path), operation.value)
+  if (operation.op === 'remove') remove(parent, existingKey(parent, last, path))
+  else if (operation.op === 'replace') put(parent, existingKey(parent, last, path), operation.value)
   else if (Array.isArray(parent)) parent.splice(insertionIndex(parent, last, path), 0, operation.value)
   else assign(parent, last, operation.value)
   return result
@@ -159,6 +158,11 @@ function isIndex(segment: string): boolean {
 
 function valueAt(parent: Container, key: string): unknown {
   return Array.isArray(parent) ? parent[Number(key)] : parent[key]
+}
+
+function remove(parent: Container, key: string): void {
+  if (Array.isArray(parent)) parent.splice(Number(key), 1)
+  else delete parent[key]
 }
 
 function put(parent: Container, key: string, value: unknown): void {

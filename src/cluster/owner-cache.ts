@@ -7,7 +7,7 @@ import { QUEUE_NAME } from '../kube/vocabulary/names.ts'
 import { controllerOf, type KubeObject, type OwnerReference } from '../kube/vocabulary/objects.ts'
 import type { Known } from '../server/asking-world.ts'
 import type { OwnerFacts } from '../webhooks/world.ts'
-import { queueIn } from '../workload/pod-facts.ts'
+import { queueLabelIn } from '../workload/pod-facts.ts'
 import { OptionalInformer } from './optional-informer.ts'
 
 export interface CacheDeps {
@@ -61,7 +61,7 @@ const MAX_REFERENCE = 1024
 /** Clusters have many owners and the walk reads little of each; and whoever owns one may write on it what he likes. */
 export function ownerForCache({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, labels } = metadata
-  const queue = queueIn(labels)
+  const queue = queueLabelIn(labels)
   const controller = controllerOf(metadata.ownerReferences)
   const leads = controller !== undefined && JSON.stringify(controller).length <= MAX_REFERENCE
   return {
@@ -69,7 +69,7 @@ export function ownerForCache({ apiVersion, kind, metadata }: KubeObject): KubeO
     kind,
     metadata: {
       ...{ name, namespace, uid, resourceVersion },
-      ...(queue !== '' && { labels: { [QUEUE_NAME]: queue } }),
+      ...(queue !== undefined && { labels: { [QUEUE_NAME]: queue } }),
       ...(leads && { ownerReferences: [controller] }),
     },
   }

@@ -1,13 +1,11 @@
 import { CHILD_OF, COMPLETIONS_FOLLOW, HELD, MIN_PARALLELISM, QUEUED, STOPPING } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
-import { annotationMark, type Mark } from './pod-facts.ts'
+import { annotationMark, type Mark, type Marked } from './pod-facts.ts'
 
 /** A Job or a JobSet: what waits in a queue by being suspended. */
 export interface Suspendable extends KubeObject {
   readonly spec: { readonly suspend?: boolean | null }
 }
-
-type Marked = Pick<KubeObject, 'metadata'>
 
 export const isSuspended = ({ spec }: Suspendable): boolean => spec.suspend === true
 

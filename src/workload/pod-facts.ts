@@ -28,7 +28,7 @@ const labelOf = ({ metadata }: Marked, key: string): string | undefined => metad
 const annotationOf = ({ metadata }: Marked, key: string): string | undefined => metadata.annotations?.[key]
 
 /** Some of these marks stand on Jobs, too, and mean the same there. */
-type Marked = Pick<KubeObject, 'metadata'>
+export type Marked = Pick<KubeObject, 'metadata'>
 
 export const uidOf = (pod: Pod): string => pod.metadata.uid ?? ''
 export const nameOf = (pod: Pod): string => pod.metadata.name ?? ''
@@ -55,10 +55,11 @@ export const annotationMark = (key: string): Mark => ({
 })
 
 /** An empty queue name is no queue name. Owners of pods have the same label. */
-export const queueIn = (labels: StringMap | null | undefined): string => labels?.[QUEUE_NAME] ?? ''
+export const queueIn = (labels: StringMap | null | undefined): string => queueLabelIn(labels) ?? ''
 export const queueOf = (pod: Marked): string => queueIn(pod.metadata.labels)
 /** As it is written: an empty label means no queue, and is refused as a name. */
-export const queueLabelOf = (pod: Marked): string | undefined => labelOf(pod, QUEUE_NAME)
+export const queueLabelIn = (labels: StringMap | null | undefined): string | undefined => labels?.[QUEUE_NAME]
+export const queueLabelOf = (pod: Marked): string | undefined => queueLabelIn(pod.metadata.labels)
 
 export const managedLabelOf = (pod: Pod): string | undefined => labelOf(pod, MANAGED)
 export const isMarkedManaged = (pod: Pod): boolean => managedLabelOf(pod) === 'true'
@@ -72,7 +73,7 @@ export const podSetOf = (pod: Pod): string | undefined => labelOf(pod, PODSET_LA
 export const roleHashOf = (pod: Pod): string | undefined => annotationOf(pod, ROLE_HASH)
 export const priorityClassOf = (pod: Marked): string => labelOf(pod, PRIORITY_CLASS) ?? ''
 export const maxExecTimeOf = (pod: Marked): string | undefined => labelOf(pod, MAX_EXEC_TIME)
-export const admissionGatedBy = (pod: Pod): string => annotationOf(pod, ADMISSION_GATED_BY) ?? ''
+export const admissionGatedBy = (pod: Marked): string => annotationOf(pod, ADMISSION_GATED_BY) ?? ''
 export const isElastic = (pod: Marked): boolean => annotationOf(pod, ELASTIC_JOB) === 'true'
 export const isMirror = (pod: Pod): boolean => annotationOf(pod, MIRROR_POD) !== undefined
 export const hasSuspendingParent = (pod: Pod): boolean => annotationOf(pod, SUSPENDING_PARENT) !== undefined

@@ -27,7 +27,8 @@ const CLAIMS = 'webhooks/pods/claims.ts'
 const GUARD = 'webhooks/pods/guard.ts'
 const UPDATE = 'webhooks/pods/update.ts'
 const VALIDATION = 'webhooks/pods/validation.ts'
-const QUEUES = 'webhooks/pods/queues.ts'
+const QUEUE_MARKS = 'webhooks/queue-marks.ts'
+const QUEUES = 'webhooks/queues.ts'
 const COVERAGE = 'cluster/coverage.ts'
 const PERFORM = 'reconciler/perform.ts'
 const CACHE = 'reconciler/cache-contents.ts'
@@ -45,7 +46,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   QUEUE_NAME: {
     read: POD,
     written: [MUTATION, 'cluster/owner-cache.ts', 'cli/greeting.ts'],
-    named: [VALIDATION, UPDATE, QUEUES, 'webhooks/jobs/queue-label.ts', COVERAGE, 'engines/builtin/messages.ts'],
+    named: [QUEUE_MARKS, QUEUES, 'webhooks/jobs/queue-label.ts', COVERAGE, 'engines/builtin/messages.ts'],
   },
   MANAGED: {
     read: POD,
@@ -66,10 +67,10 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   GROUP_ROLE_COUNT: { read: GROUP, named: [SUMS] },
   GROUP_SETS: { read: GROUP, written: [CACHE], named: [SUMS, SETS, 'workload/announced-template.ts'] },
 
-  PRIORITY_CLASS: { read: POD, named: [UPDATE] },
-  MAX_EXEC_TIME: { read: POD, named: [UPDATE, VALIDATION] },
+  PRIORITY_CLASS: { read: POD, named: [QUEUE_MARKS] },
+  MAX_EXEC_TIME: { read: POD, named: [QUEUE_MARKS] },
   PREBUILT_WORKLOAD: { read: POD },
-  ELASTIC_JOB: { read: POD, named: [UPDATE, VALIDATION] },
+  ELASTIC_JOB: { read: POD, named: [QUEUE_MARKS, VALIDATION] },
   ADMISSION_GATED_BY: { read: POD, named: ['webhooks/pods/admission-gates.ts'] },
   SUSPENDING_PARENT: { read: POD },
 
@@ -93,7 +94,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
     written: [
       'cluster/namespace-scope.ts',
       'webhooks/local-world.ts',
-      'webhooks/pods/scope.ts',
+      'webhooks/namespace.ts',
       QUEUES,
       'webhooks/jobs/allowance.ts',
       'review/cluster-state.ts',

@@ -1,19 +1,18 @@
 import { domainPrefixedPathProblems } from '../../kube/vocabulary/formats.ts'
 import { ADMISSION_GATED_BY } from '../../kube/vocabulary/names.ts'
-import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, MAX_ERRORS } from '../../validation/field-error.ts'
-import { admissionGatedBy } from '../../workload/pod-facts.ts'
+import { admissionGatedBy, type Marked } from '../../workload/pod-facts.ts'
 
 /** Kueue's annotation `admission-gated-by`: names of controllers that must consent before admission. */
 const PATH = annotationPath(ADMISSION_GATED_BY)
 const NAME_LENGTH = 63
 
-export function admissionGatesErrors(pod: Pod): readonly FieldError[] {
-  return formatErrors(admissionGatedBy(pod))
+export function admissionGatesErrors(object: Marked): readonly FieldError[] {
+  return formatErrors(admissionGatedBy(object))
 }
 
 /** Consent can be given once. It can't be demanded of a pod that may be running already. */
-export function admissionGatesUpdateErrors(before: Pod, after: Pod): readonly FieldError[] {
+export function admissionGatesUpdateErrors(before: Marked, after: Marked): readonly FieldError[] {
   const old = admissionGatedBy(before)
   const value = admissionGatedBy(after)
   if (value === '') return []

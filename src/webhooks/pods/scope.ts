@@ -1,13 +1,12 @@
 import type { UserInfo } from '../../admission/review.ts'
 import { type Denied, forbiddenRequest } from '../../admission/verdict.ts'
 import type { Configuration } from '../../config/configuration.ts'
-import { NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
-import type { Pod, StringMap } from '../../kube/vocabulary/objects.ts'
+import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
-import { invalid } from '../../validation/field-error.ts'
 import { isMirror, queueOf } from '../../workload/pod-facts.ts'
+import { namespaceSelected } from '../namespace.ts'
+import { findQueuedAncestor } from '../owners.ts'
 import type { World } from '../world.ts'
-import { findQueuedAncestor } from './owners.ts'
 
 /** Whether a pod is ours to gate. `ignored` says why not, in one word. */
 export type Scope =
@@ -48,24 +47,4 @@ export function podScope(pod: Pod, namespace: string, user: UserInfo | undefined
   if (ancestry.kind === 'broken') return forbiddenRequest([ancestry.error])
   if (ancestry.kind === 'queued') return ignored('OwnerQueued')
   return { kind: 'ours', defaultQueue }
-}
-
-/** A namespace nobody knows can't be judged: the API server does not create pods in one either. */
-function namespaceSelected(namespace: string, world: World): boolean | Denied {
-  const found = world.namespace(namespace)
-  if (found === 'absent') {
-    const detail = `failed to get namespace: namespace "${namespace}" not found; create it first`
-    return forbiddenRequest([invalid('metadata.namespace', namespace, detail)])
-  }
-  return isSelected(found.labels, world)
-}
-
-/** For objects that exist already: a namespace on its way out must not block the updates that empty it. */
-export function existingNamespaceSelected(namespace: string, world: World): boolean {
-  const found = world.namespace(namespace)
-  return isSelected(found === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : found.labels, world)
-}
-
-function isSelected(labels: StringMap | null | undefined, world: World): boolean {
-  return matchesSelector(world.config.integrations.podOptions.namespaceSelector, labels)
 }

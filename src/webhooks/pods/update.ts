@@ -1,12 +1,4 @@
-import {
-  ELASTIC_JOB,
-  GROUP_ROLE,
-  MAX_EXEC_TIME,
-  PRIORITY_CLASS,
-  QUEUE_NAME,
-  RETRIABLE_IN_GROUP,
-  ROLE_HASH,
-} from '../../kube/vocabulary/names.ts'
+import { GROUP_ROLE, RETRIABLE_IN_GROUP, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, labelPath } from '../../validation/field-error.ts'
 import {
@@ -18,26 +10,13 @@ import {
   type ParsedGroup,
   parseGroup,
 } from '../../workload/group.ts'
-import {
-  isDeleting,
-  isElastic,
-  isGated,
-  isMarkedManaged,
-  isSuspended,
-  maxExecTimeOf,
-  prebuiltWorkloadOf,
-  prebuiltWorkloadPath,
-  priorityClassOf,
-  queueOf,
-  roleHashOf,
-} from '../../workload/pod-facts.ts'
+import { isDeleting, isGated, isMarkedManaged, isSuspended, roleHashOf } from '../../workload/pod-facts.ts'
 import { roleHash } from '../../workload/role-hash.ts'
+import { IMMUTABLE, immutable, queueMarkUpdateErrors } from '../queue-marks.ts'
 import type { World } from '../world.ts'
 import { admissionGatesUpdateErrors } from './admission-gates.ts'
 import { wrongRoleHash } from './mutation.ts'
-import { commonErrors, prebuiltNameErrors } from './validation.ts'
-
-const IMMUTABLE = 'field is immutable'
+import { commonErrors } from './validation.ts'
 
 /** How a pod may change: Kueue's rules in Kueue's order, then the ones that Kueue lacks. */
 export function updateErrors(
@@ -47,12 +26,9 @@ export function updateErrors(
   namespace: string,
   world: World,
 ): readonly FieldError[] {
+  const lull = { before: isSuspended(before), after: isSuspended(after) }
   return [
-    ...queueErrors(before, after, namespace, world),
-    ...prebuiltErrors(before, after),
-    ...maxExecTimeErrors(before, after),
-    ...priorityClassErrors(before, after),
-    ...elasticJobErrors(before, after),
+    ...queueMarkUpdateErrors(before, after, lull, namespace, world),
     ...admissionGatesUpdateErrors(before, after),
     ...newErrors(before, after, group),
     ...retriableErrors(before, after),
@@ -72,43 +48,6 @@ function newErrors(before: Pod, after: Pod, group: ParsedGroup): readonly FieldE
   if (errors.length === 0 || isGated(before) || !isMarkedManaged(before)) return errors
   const known = new Set(commonErrors(before, parseGroup(before)).map(({ field, type }) => `${type} ${field}`))
   return errors.filter(({ field, type }) => !known.has(`${type} ${field}`))
-}
-
-const immutable = (path: string, was: string, is: string): readonly FieldError[] =>
-  was === is ? [] : [invalid(path, is, IMMUTABLE)]
-
-function queueErrors(before: Pod, after: Pod, namespace: string, world: World): readonly FieldError[] {
-  const [was, is] = [queueOf(before), queueOf(after)]
-  const errors: FieldError[] = isSuspended(after) ? [] : [...immutable(labelPath(QUEUE_NAME), was, is)]
-  if (is === '' && was !== '' && world.hasDefaultQueue(namespace)) {
-    errors.push(invalid(labelPath(QUEUE_NAME), '', 'queue-name must not be empty in namespace with default queue'))
-  }
-  return errors
-}
-
-function prebuiltErrors(before: Pod, after: Pod): readonly FieldError[] {
-  if (isSuspended(after) || isElastic(before)) return prebuiltNameErrors(after)
-  return immutable(prebuiltWorkloadPath(after), prebuiltWorkloadOf(before) ?? '', prebuiltWorkloadOf(after) ?? '')
-}
-
-function maxExecTimeErrors(before: Pod, after: Pod): readonly FieldError[] {
-  if (isSuspended(before) && isSuspended(after)) return []
-  return immutable(labelPath(MAX_EXEC_TIME), maxExecTimeOf(before) ?? '', maxExecTimeOf(after) ?? '')
-}
-
-function priorityClassErrors(before: Pod, after: Pod): readonly FieldError[] {
-  const [was, is] = [priorityClassOf(before), priorityClassOf(after)]
-  const path = labelPath(PRIORITY_CLASS)
-  if (was === '' && is !== '' && !isSuspended(after)) {
-    return [invalid(path, is, 'WorkloadPriorityClass cannot be added to a non-suspended workload')]
-  }
-  if (was !== '' && is === '') return [invalid(path, is, 'WorkloadPriorityClass cannot be removed from a workload')]
-  return []
-}
-
-function elasticJobErrors(before: Pod, after: Pod): readonly FieldError[] {
-  if (isElastic(before) === isElastic(after)) return []
-  return [invalid(annotationPath(ELASTIC_JOB), isElastic(after), IMMUTABLE)]
 }
 
 function retriableErrors(before: Pod, after: Pod): readonly FieldError[] {

@@ -6,13 +6,14 @@ const RESIZE = 'src/webhooks/pods/resize.ts'
 const BINDING = 'src/webhooks/pods/binding.ts'
 const UPDATE = 'src/webhooks/pods/update.ts'
 const SCOPE = 'src/webhooks/pods/scope.ts'
-const OWNERS = 'src/webhooks/pods/owners.ts'
+const OWNERS = 'src/webhooks/owners.ts'
 const MUTATION = 'src/webhooks/pods/mutation.ts'
 const CLAIMS = 'src/webhooks/pods/claims.ts'
 const VALIDATION = 'src/webhooks/pods/validation.ts'
 const GATES = 'src/webhooks/pods/admission-gates.ts'
 const TOPOLOGY = 'src/webhooks/pods/topology.ts'
-const QUEUES = 'src/webhooks/pods/queues.ts'
+const QUEUE_MARKS = 'src/webhooks/queue-marks.ts'
+const QUEUES = 'src/webhooks/queues.ts'
 const PODS = 'src/webhooks/pods/pods.ts'
 
 export const POD_FAMILIES: readonly Family[] = [
@@ -173,21 +174,21 @@ export const POD_FAMILIES: readonly Family[] = [
       {
         name: 'asks the pod before the update whether it is suspended',
         from: 'Kueue asks the new one for the queue, and both for the time limit',
-        file: UPDATE,
-        find: 'const errors: FieldError[] = isSuspended(after) ? []',
-        replace: 'const errors: FieldError[] = isSuspended(before) ? []',
+        file: QUEUE_MARKS,
+        find: 'const errors: FieldError[] = lull.after ? []',
+        replace: 'const errors: FieldError[] = lull.before ? []',
       },
       {
         name: 'lets the time limit change at the lift',
         from: 'one of the two is enough to look at, somebody thought',
-        file: UPDATE,
-        find: 'if (isSuspended(before) && isSuspended(after)) return []',
-        replace: 'if (isSuspended(before) || isSuspended(after)) return []',
+        file: QUEUE_MARKS,
+        find: 'if (lull.before && lull.after) return []',
+        replace: 'if (lull.before || lull.after) return []',
       },
       {
         name: 'takes a namespace that is gone for one without labels',
         from: 'the default selector excludes namespaces by the label with their name',
-        file: SCOPE,
+        file: 'src/webhooks/namespace.ts',
         find: "found === 'absent' ? { [NAMESPACE_NAME_LABEL]: namespace } : found.labels",
         replace: "found === 'absent' ? {} : found.labels",
       },
@@ -246,7 +247,7 @@ export const POD_FAMILIES: readonly Family[] = [
       {
         name: 'lets pods into a namespace that nobody knows',
         from: 'no labels are taken for empty labels',
-        file: SCOPE,
+        file: 'src/webhooks/namespace.ts',
         find: "if (found === 'absent') {\n    const detail",
         replace: "if (found === 'absent') return true\n  if (!found) {\n    const detail",
       },
@@ -289,7 +290,7 @@ export const POD_FAMILIES: readonly Family[] = [
         name: 'lets through a pod whose owner is not there',
         from: 'a look-up that finds nothing is taken for an owner without a queue',
         file: OWNERS,
-        find: "if (owner === 'absent') return broken(pod, ownerNotFound(reference, namespace))",
+        find: "if (owner === 'absent') return broken(object, ownerNotFound(reference, namespace))",
         replace: "if (owner === 'absent') return found",
         and: {
           find: 'return `cyclic ownership',
@@ -395,7 +396,7 @@ export const POD_FAMILIES: readonly Family[] = [
       {
         name: 'takes a time limit of zero',
         from: 'greater or equal',
-        file: VALIDATION,
+        file: QUEUE_MARKS,
         find: 'return parsed.value > 0 ?',
         replace: 'return parsed.value >= 0 ?',
       },

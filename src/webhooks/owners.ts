@@ -1,12 +1,12 @@
-import type { UserInfo } from '../../admission/review.ts'
-import { frameworkOf, isPassThrough } from '../../kube/vocabulary/frameworks.ts'
-import { controllerOf, type OwnerReference, type Pod } from '../../kube/vocabulary/objects.ts'
-import { type FieldError, invalid } from '../../validation/field-error.ts'
-import { queueIn } from '../../workload/pod-facts.ts'
-import { createsFor } from '../creators.ts'
-import type { World } from '../world.ts'
+import type { UserInfo } from '../admission/review.ts'
+import { frameworkOf, isPassThrough } from '../kube/vocabulary/frameworks.ts'
+import { controllerOf, type OwnerReference, type StringMap } from '../kube/vocabulary/objects.ts'
+import { type FieldError, invalid } from '../validation/field-error.ts'
+import { type Marked, queueIn, queueLabelIn } from '../workload/pod-facts.ts'
+import { createsFor } from './creators.ts'
+import type { World } from './world.ts'
 
-/** What the walk up the controller references found. `queued`: an ancestor waits in a queue in the pod's stead. */
+/** What the walk up the controller references found. `queued`: an ancestor waits in a queue in the object's stead. */
 export type Ancestry =
   | { readonly kind: 'queued'; readonly owner: OwnerReference }
   | { readonly kind: 'none' }
@@ -23,28 +23,37 @@ const CHAIN_LIMIT = 10
  * past the queue; and the pod must come from who creates the pods of its owner, since anybody can name an owner. A pod
  * holds nobody back: a worker whose driver is queued waits as what it is, a member of the group or a pod of its own.
  */
-export function findQueuedAncestor(pod: Pod, namespace: string, user: UserInfo | undefined, world: World): Ancestry {
-  let reference = controllerOf(pod.metadata.ownerReferences)
+export function findQueuedAncestor(
+  object: Marked,
+  namespace: string,
+  user: UserInfo | undefined,
+  world: World,
+): Ancestry {
+  const reference = controllerOf(object.metadata.ownerReferences)
   if (reference === undefined || !world.holds.some(isHolding) || !createsFor(reference, user, world.config)) return NONE
+  return walkUp(object, namespace, world)
+}
 
-  const seen = new Set<string | undefined>([pod.metadata.uid])
+/** Whoever asks: what an object says of its owners is all that is known of it, and is not enough to excuse anything. */
+export function walkUp(object: Marked, namespace: string, world: World): Ancestry {
+  let reference = controllerOf(object.metadata.ownerReferences)
+  const seen = new Set<string | undefined>([object.metadata.uid])
   let found: Ancestry = NONE
   for (let hops = 1; reference !== undefined; hops++) {
     const framework = frameworkOf(reference)
     if (framework === undefined && !isPassThrough(reference)) return found
 
     const owner = world.owner(namespace, reference)
-    if (owner === 'absent') return broken(pod, ownerNotFound(reference, namespace))
+    if (owner === 'absent') return broken(object, ownerNotFound(reference, namespace))
     const { uid, labels, ownerReferences } = owner
     // The reference is to a predecessor of the same name, or forged. Either way this object does not own the pod.
     if (uid !== reference.uid) return found
 
-    const queued = world.config.manageJobsWithoutQueueName || queueIn(labels) !== ''
-    if (queued && holdsBack(framework, world)) found = { kind: 'queued', owner: reference }
+    if (holdsBack(framework, world) && isInQueue(labels, world)) found = { kind: 'queued', owner: reference }
 
-    if (seen.has(uid)) return broken(pod, cyclic(reference))
+    if (seen.has(uid)) return broken(object, cyclic(reference))
     seen.add(uid)
-    if (hops > CHAIN_LIMIT) return broken(pod, TOO_LONG)
+    if (hops > CHAIN_LIMIT) return broken(object, TOO_LONG)
     reference = controllerOf(ownerReferences)
   }
   return found
@@ -54,10 +63,19 @@ export function findQueuedAncestor(pod: Pod, namespace: string, user: UserInfo |
  * By the reference alone, for what is not worth a look-up: the controller of the pod is of a kind that is held back,
  * and the request comes from who creates its pods.
  */
-export function hasHoldingController(pod: Pod, user: UserInfo | undefined, world: World): boolean {
-  const controller = controllerOf(pod.metadata.ownerReferences)
+export function hasHoldingController(object: Marked, user: UserInfo | undefined, world: World): boolean {
+  const controller = controllerOf(object.metadata.ownerReferences)
   if (controller === undefined || !holdsBack(frameworkOf(controller), world)) return false
   return createsFor(controller, user, world.config)
+}
+
+/**
+ * Where everything waits, Kueue holds back what has no label at all. What Muster takes in gets one, be it empty: an
+ * object without it was there before, and nobody holds it.
+ */
+function isInQueue(labels: StringMap, { config }: World): boolean {
+  if (!config.manageJobsWithoutQueueName) return queueIn(labels) !== ''
+  return config.engine === 'kueue' || queueLabelIn(labels) !== undefined
 }
 
 function holdsBack(framework: string | undefined, { config, holds }: World): boolean {
@@ -69,8 +87,8 @@ const isHolding = (framework: string): boolean => framework !== 'pod'
 
 const NONE: Ancestry = { kind: 'none' }
 
-function broken(pod: Pod, detail: string): Ancestry {
-  const references = pod.metadata.ownerReferences ?? []
+function broken({ metadata }: Marked, detail: string): Ancestry {
+  const references = metadata.ownerReferences ?? []
   const index = references.findIndex(reference => reference.controller === true)
   return { kind: 'broken', error: invalid(`metadata.ownerReferences[${index}]`, references[index]?.name, detail) }
 }

@@ -1,9 +1,8 @@
-import { NAMESPACE_NAME_LABEL, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
-import type { Pod } from '../../kube/vocabulary/objects.ts'
-import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
-import { type FieldError, forbidden, labelPath } from '../../validation/field-error.ts'
-import { queueOf } from '../../workload/pod-facts.ts'
-import type { World } from '../world.ts'
+import { NAMESPACE_NAME_LABEL, QUEUE_NAME } from '../kube/vocabulary/names.ts'
+import { matchesSelector } from '../kube/vocabulary/selectors.ts'
+import { type FieldError, forbidden, labelPath } from '../validation/field-error.ts'
+import { type Marked, queueOf } from '../workload/pod-facts.ts'
+import type { World } from './world.ts'
 
 /** As many as a person reads before he asks somebody. */
 const MOST_NAMES = 10
@@ -13,9 +12,9 @@ const MOST_NAMES = 10
  * listed is a queue without limits: so a queue may belong to some namespaces, and unlisted ones may be refused, which
  * makes an error of a name that is misspelt. With another engine the queues are that engine's.
  */
-export function queueErrors(pod: Pod, namespace: string, world: World): readonly FieldError[] {
+export function queueErrors(object: Marked, namespace: string, world: World): readonly FieldError[] {
   const { engine, queues, unlistedQueues } = world.config
-  const name = queueOf(pod)
+  const name = queueOf(object)
   if (engine !== 'builtin' || name === '' || (queues.length === 0 && unlistedQueues === 'admit')) return []
   const listed = queues.find(queue => queue.name === name)
   if (listed === undefined && unlistedQueues === 'admit') return []
