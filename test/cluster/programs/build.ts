@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, delimiter, dirname, join } from 'node:path'
 import {
   type BuildPlan,
   buildPlan,
   cacheFolder,
   familyFolder,
+  manifestsFolder,
   PROGRAMS,
   type ProgramName,
   type Toolchain,
@@ -38,7 +39,7 @@ export async function ensurePrograms(
     const toolchain = await findToolchain(wanted, env)
     const plans = wanted.map(program => buildPlan(program, cacheFolder(env), toolchain))
     for (const plan of plans) found.set(plan.program, plan.target)
-    if (!plans.every(plan => isExecutable(plan.target))) await buildMissing(plans, env)
+    if (!plans.every(plan => isComplete(plan.program, plan.target))) await buildMissing(plans, env)
     else report(`control plane programs: cached in ${join(cacheFolder(env), 'programs')}`)
   }
   return Object.fromEntries(found) as Record<ProgramName, string>
@@ -47,7 +48,7 @@ export async function ensurePrograms(
 function fromAssets(env: NodeJS.ProcessEnv, report: (line: string) => void): Map<ProgramName, string> {
   const folder = env.KUBEBUILDER_ASSETS
   if (!folder) return new Map()
-  const held = PROGRAMS.filter(program => isExecutable(join(folder, program)))
+  const held = PROGRAMS.filter(program => isComplete(program, join(folder, program)))
   for (const needed of ['etcd', 'kube-apiserver', 'kubectl'] as const) {
     if (held.includes(needed)) continue
     throw new BuildError(
@@ -57,6 +58,11 @@ function fromAssets(env: NodeJS.ProcessEnv, report: (line: string) => void): Map
   }
   report(`control plane programs: ${held.join(', ')} from KUBEBUILDER_ASSETS (${folder})`)
   return new Map(held.map(program => [program, join(folder, program)]))
+}
+
+function isComplete(program: ProgramName, path: string): boolean {
+  const manifests = manifestsFolder(program, path)
+  return isExecutable(path) && (manifests === undefined || existsSync(manifests))
 }
 
 function isExecutable(path: string): boolean {
@@ -101,7 +107,7 @@ async function buildMissing(plans: readonly BuildPlan[], env: NodeJS.ProcessEnv)
       () => progress.show('waiting for another run that builds the control plane programs'),
       async () => {
         // Another run may have built them while this one waited, and an interrupted run may have built some.
-        const missing = plans.filter(plan => !isExecutable(plan.target))
+        const missing = plans.filter(plan => !isComplete(plan.program, plan.target))
         for (const [index, plan] of missing.entries()) {
           await build(plan, `${index + 1} of ${missing.length}`, progress, env)
         }
@@ -115,7 +121,7 @@ async function buildMissing(plans: readonly BuildPlan[], env: NodeJS.ProcessEnv)
 async function build(plan: BuildPlan, position: string, progress: Progress, env: NodeJS.ProcessEnv): Promise<void> {
   const name = `${plan.program} ${plan.family.version}`
   const started = Date.now()
-  progress.show(`building ${name} (${position}; the first build takes about 12 minutes)`)
+  progress.show(`building ${name} (${position}; the first build takes about 20 minutes)`)
   const temporary = `${plan.target}.${process.pid}.tmp`
   await mkdir(dirname(plan.target), { recursive: true })
   // Read-only: with the committed go.sum a build needs neither a checksum database nor a version list.
@@ -128,11 +134,34 @@ async function build(plan: BuildPlan, position: string, progress: Progress, env:
           `Go must be able to reach its module proxy (\`go env GOPROXY\`). ${RESUME}`,
       )
     }
+    await keepManifests(plan, env)
     await rename(temporary, plan.target)
   } finally {
     await rm(temporary, { force: true })
   }
   progress.line(`built ${name} in ${formatDuration(Date.now() - started)}`)
+}
+
+/** From the module that was just built: the same version, and there when Go's own cache has been emptied. */
+async function keepManifests(plan: BuildPlan, env: NodeJS.ProcessEnv): Promise<void> {
+  const kept = manifestsFolder(plan.program, plan.target)
+  if (kept === undefined) return
+  const { code, output } = await runGo(['list', '-m', '-f', '{{.Dir}}', plan.package], plan.family.folder, env)
+  if (code !== 0) throw new BuildError(`Could not find the manifests of ${plan.program}:\n${output.trim()}`)
+  const temporary = `${kept}.${process.pid}.tmp`
+  await copyTexts(join(output.trim(), basename(kept)), temporary)
+  await rm(kept, { recursive: true, force: true })
+  await rename(temporary, kept)
+}
+
+/** Contents only: Go's cache is read-only, and a copy with its modes could not be deleted. */
+async function copyTexts(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) await copyTexts(source, target)
+    else await writeFile(target, await readFile(source))
+  }
 }
 
 interface GoResult {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
-/** The programs of a control plane, in the order in which they are built: the quick ones first. */
+/** The programs of a control plane and its JobSet controller, in the order in which they are built: quick ones first. */
 export const PROGRAMS = [
   'etcd',
   'kwok',
@@ -11,6 +11,7 @@ export const PROGRAMS = [
   'kube-scheduler',
   'kube-controller-manager',
   'kube-apiserver',
+  'jobset',
 ] as const
 
 export type ProgramName = (typeof PROGRAMS)[number]
@@ -20,6 +21,8 @@ export interface Family {
   readonly folder: string
   readonly version: string
   readonly ldflags: string
+  /** A folder of the module that is kept beside the program: what it cannot be installed without. */
+  readonly manifests?: string
 }
 
 const KUBERNETES_VERSION = 'v1.37.1'
@@ -41,6 +44,12 @@ const FAMILIES = {
     version: KUBERNETES_VERSION,
     ldflags: `-s -w ${versionStamp(KUBERNETES_VERSION)}`,
   },
+  jobset: {
+    folder: join(import.meta.dirname, 'jobset'),
+    version: 'v0.12.0',
+    ldflags: '-s -w',
+    manifests: 'config',
+  },
 } as const satisfies Record<string, Family>
 
 export type FamilyName = keyof typeof FAMILIES
@@ -52,6 +61,7 @@ const SOURCES: Readonly<Record<ProgramName, { readonly family: FamilyName; reado
   'kube-scheduler': { family: 'kubernetes', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
   'kube-controller-manager': { family: 'kubernetes', package: 'k8s.io/kubernetes/cmd/kube-controller-manager' },
   'kube-apiserver': { family: 'kubernetes', package: 'k8s.io/kubernetes/cmd/kube-apiserver' },
+  jobset: { family: 'jobset', package: 'sigs.k8s.io/jobset' },
 }
 
 /** What a build depends on besides the sources that go.sum pins. */
@@ -82,6 +92,12 @@ export function buildPlan(program: ProgramName, cache: string, toolchain: Toolch
   hash.update(`${toolchain.version}\0${toolchain.platform}\0${family.ldflags}`)
   const key = `${source.family}-${family.version}-${hash.digest('hex').slice(0, 12)}`
   return { program, package: source.package, family, target: join(cache, 'programs', key, program) }
+}
+
+/** Where the manifests of a program are, if it has any. */
+export function manifestsFolder(program: ProgramName, target: string): string | undefined {
+  const { manifests }: Family = FAMILIES[SOURCES[program].family]
+  return manifests === undefined ? undefined : join(dirname(target), manifests)
 }
 
 /** Where `go` must be able to work, to find out early that it is too old for one of the modules. */

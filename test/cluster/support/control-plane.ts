@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensurePrograms, type Programs } from '../programs/build.ts'
+import { manifestsFolder } from '../programs/catalog.ts'
 import { apiServerArgs, controllerManagerArgs, etcdArgs, type FeatureGates, kwokArgs, schedulerArgs } from './flags.ts'
+import { installJobSet } from './jobset.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import { createCa, createClientCertificate, type Identity, type KeyPair, kubeconfig, writePki } from './pki.ts'
 import { freePorts } from './ports.ts'
@@ -21,6 +23,8 @@ export interface ControlPlaneOptions {
   readonly withoutControllers?: readonly string[]
   /** Whether the API server keeps an audit log of writes, for `audit()`. */
   readonly audited?: boolean
+  /** Whether the JobSet controller runs, with its CRD and webhooks, as its own manifests install it. */
+  readonly jobset?: boolean
 }
 
 /** An entry of the audit log, as far as tests read it. */
@@ -144,6 +148,11 @@ export class ControlPlane {
       return items.every(isSchedulable)
     })
     await this.#defaultServiceAccount('default')
+    if (this.#options.jobset) {
+      const manifests = manifestsFolder('jobset', this.#parts.programs.jobset)
+      if (manifests === undefined) throw new Error('the JobSet controller was built without its manifests')
+      await installJobSet(this, { manifests, files, launch: args => this.#launch('jobset', args) })
+    }
   }
 
   /** A namespace in which pods can be created: its default ServiceAccount exists. */
