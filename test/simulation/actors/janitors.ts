@@ -1,6 +1,7 @@
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
+import type { OwnerReference } from '../../../src/kube/vocabulary/objects.ts'
 
-import { NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { isDeleting } from '../facts.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
 import type { Agenda } from '../time/agenda.ts'
@@ -12,6 +13,8 @@ const NAMESPACE_CONTROLLER = 'system:namespace-controller'
 const NAMESPACE_FINALIZER = 'kubernetes'
 /** Holds an object until what it owns has been made to forget it (`--cascade=orphan`). */
 export const ORPHAN = 'orphan'
+/** Holds an object until what it owns is gone (`--cascade=foreground`). */
+export const FOREGROUND = 'foregroundDeletion'
 
 /** The controllers of Kubernetes that clean up: the garbage collector of owner references, and that of namespaces. */
 export class Janitors {
@@ -25,11 +28,13 @@ export class Janitors {
     this.#server = server
     this.#dice = dice
     server.subscribe(({ resource, type, after }) => {
-      const ownerGone = resource === PODS && type === 'deleted'
+      const owns = resource === PODS || resource === JOBS
+      const ownerGone = owns && type === 'deleted'
       const dependentThere = resource === this.#server.workloads && type !== 'deleted'
       if (ownerGone || dependentThere) this.#sweepSoon()
-      const orphans = after.metadata.finalizers?.includes(ORPHAN) && isDeleting(after)
-      if (resource === PODS && type === 'updated' && orphans) this.#orphanSoon(after)
+      const finalizers = (isDeleting(after) && after.metadata.finalizers) || []
+      if (owns && type === 'updated' && finalizers.includes(ORPHAN)) this.#orphanSoon(resource, after)
+      if (resource === JOBS && type === 'updated' && finalizers.includes(FOREGROUND)) this.#clearSoon(after)
       if (resource === NAMESPACES && type === 'updated' && isDeleting(after)) this.#emptySoon(after)
     })
   }
@@ -44,43 +49,72 @@ export class Janitors {
     this.#sweeping = true
     this.#agenda.after(50 + this.#dice.next() * 1500, () => {
       this.#sweeping = false
-      for (const workload of this.#server.all(this.#server.workloads)) ignoreRaces(() => this.#collect(workload))
+      for (const resource of [this.#server.workloads, PODS]) {
+        for (const object of this.#server.all(resource)) ignoreRaces(() => this.#collect(resource, object))
+      }
     })
   }
 
   /** An object whose owners are all gone goes too; of several owners, those that are gone are struck off. */
-  #collect(object: Stored): void {
+  #collect(resource: Resource, object: Stored): void {
     const owners = object.metadata.ownerReferences ?? []
     if (owners.length === 0) return
     const { namespace, name = '', uid, resourceVersion } = object.metadata
     const ref = { name, ...(namespace !== undefined && { namespace }) }
-    const solid = owners.filter(owner => this.#server.find(PODS, namespace, owner.name)?.metadata.uid === owner.uid)
+    const kindOf = (owner: OwnerReference) => (owner.kind === JOBS.kind ? JOBS : PODS)
+    const solid = owners.filter(
+      owner => this.#server.find(kindOf(owner), namespace, owner.name)?.metadata.uid === owner.uid,
+    )
     if (solid.length === 0) {
-      if (!isDeleting(object))
-        this.#server.remove(this.#server.workloads, ref, { ...(uid !== undefined && { uid }) }, GC)
+      if (!isDeleting(object)) this.#server.remove(resource, ref, { ...(uid !== undefined && { uid }) }, GC)
     } else if (solid.length < owners.length) {
       const body = { metadata: { uid, resourceVersion, ownerReferences: solid } }
-      this.#server.patch(this.#server.workloads, ref, { type: 'merge', body }, GC)
+      this.#server.patch(resource, ref, { type: 'merge', body }, GC)
     }
   }
 
-  #orphanSoon({ metadata: { namespace = '', name = '', uid } }: Stored): void {
+  #orphanSoon(kind: Resource, { metadata: { namespace = '', name = '', uid } }: Stored): void {
     this.#agenda.after(50 + this.#dice.next() * 1500, () => {
-      const pod = this.#server.find(PODS, namespace, name)
-      if (pod?.metadata.uid !== uid || !pod?.metadata.finalizers?.includes(ORPHAN)) return
-      for (const workload of this.#server.all(this.#server.workloads)) ignoreRaces(() => this.#strikeOff(workload, uid))
-      const metadata = { '$deleteFromPrimitiveList/finalizers': [ORPHAN] }
-      ignoreRaces(() => this.#server.patch(PODS, { namespace, name }, { type: 'strategic', body: { metadata } }, GC))
+      const owner = this.#server.find(kind, namespace, name)
+      if (owner?.metadata.uid !== uid || !owner?.metadata.finalizers?.includes(ORPHAN)) return
+      for (const resource of [this.#server.workloads, PODS]) {
+        for (const object of this.#server.all(resource)) ignoreRaces(() => this.#strikeOff(resource, object, uid))
+      }
+      this.#release(kind, { namespace, name }, ORPHAN)
     })
   }
 
-  #strikeOff({ metadata }: Stored, owner: string | undefined): void {
+  #strikeOff(resource: Resource, { metadata }: Stored, owner: string | undefined): void {
     const { namespace, name = '', uid, resourceVersion, ownerReferences = [] } = metadata
     const others = (ownerReferences ?? []).filter(reference => reference.uid !== owner)
     if (others.length === ownerReferences?.length) return
     const ref = { name, ...(namespace !== undefined && { namespace }) }
     const body = { metadata: { uid, resourceVersion, ownerReferences: others } }
-    this.#server.patch(this.#server.workloads, ref, { type: 'merge', body }, GC)
+    this.#server.patch(resource, ref, { type: 'merge', body }, GC)
+  }
+
+  /** What the Job owns goes first, and the Job when nothing of it is left. */
+  #clearSoon({ metadata: { namespace = '', name = '', uid } }: Stored): void {
+    this.#agenda.after(50 + this.#dice.next() * 1500, () => {
+      const job = this.#server.find(JOBS, namespace, name)
+      if (job?.metadata.uid !== uid || job === undefined) return
+      let left = 0
+      for (const resource of [this.#server.workloads, PODS]) {
+        for (const object of this.#server.all(resource)) {
+          if (!object.metadata.ownerReferences?.some(owner => owner.uid === uid)) continue
+          left++
+          const ref = { namespace, name: object.metadata.name ?? '' }
+          if (!isDeleting(object)) ignoreRaces(() => this.#server.remove(resource, ref, {}, GC))
+        }
+      }
+      if (left > 0) this.#clearSoon(job)
+      else this.#release(JOBS, { namespace, name }, FOREGROUND)
+    })
+  }
+
+  #release(resource: Resource, ref: { namespace: string; name: string }, finalizer: string): void {
+    const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] }
+    ignoreRaces(() => this.#server.patch(resource, ref, { type: 'strategic', body: { metadata } }, GC))
   }
 
   #emptySoon(namespace: Stored): void {
@@ -89,13 +123,13 @@ export class Janitors {
       if (this.#server.find(NAMESPACES, '', name)?.metadata.uid !== namespace.metadata.uid) return
       const pods = this.#in(name, PODS)
       // Nothing else is touched before the last pod is gone (OrderedNamespaceDeletion, KEP-5080).
-      const resource = pods.length > 0 ? PODS : this.#server.workloads
-      const objects = pods.length > 0 ? pods : this.#in(name, this.#server.workloads)
-      for (const object of objects.filter(object => !isDeleting(object))) {
+      const next = pods.length > 0 ? [PODS] : [JOBS, this.#server.workloads]
+      const found = next.flatMap(resource => this.#in(name, resource).map(object => ({ resource, object })))
+      for (const { resource, object } of found.filter(({ object }) => !isDeleting(object))) {
         const ref = { namespace: name, name: object.metadata.name ?? '' }
         ignoreRaces(() => this.#server.remove(resource, ref, {}, NAMESPACE_CONTROLLER))
       }
-      if (objects.length > 0) this.#emptySoon(namespace)
+      if (found.length > 0) this.#emptySoon(namespace)
       else {
         const body = { metadata: { finalizers: null } }
         this.#server.patch(NAMESPACES, { name }, { type: 'merge', body }, NAMESPACE_CONTROLLER)

@@ -15,7 +15,7 @@ const MOST_REPLACEMENTS = 2
 const TEMPLATE_LABELS: ReadonlySet<string> = new Set([QUEUE_NAME, GROUP_NAME, GROUP_ROLE])
 
 /** As a Job does it: a member that failed or went away is created anew under another name. */
-export class JobController {
+export class Replacers {
   readonly #agenda: Agenda
   readonly #server: ModelServer
   readonly #dice: Dice

@@ -7,8 +7,8 @@ import { EVENTS, LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { localWorld } from '../../../src/webhooks/local-world.ts'
 import { EXTERNAL_WORKLOADS, ExternalQueues, externalEngine } from '../actors/external-engine.ts'
 import { Janitors } from '../actors/janitors.ts'
-import { JobController } from '../actors/job-controller.ts'
 import { Nodes } from '../actors/nodes.ts'
+import { Replacers } from '../actors/replacers.ts'
 import { asPod, gatesOf, isGated, mayRun } from '../facts.ts'
 import { watchDeletions } from '../invariants/deletions.ts'
 import type { Violation } from '../invariants/judge.ts'
@@ -104,7 +104,7 @@ export class Cluster {
     this.#order = new OrderWatch(this.server, setting.queues, judge, () => this.agenda.now)
     this.janitors = new Janitors(this.agenda, this.server, dice.split('janitors'))
     this.nodes = new Nodes(this.agenda, this.server, dice.split('nodes'))
-    new JobController(this.agenda, this.server, dice.split('jobs'))
+    new Replacers(this.agenda, this.server, dice.split('jobs'))
     if (external) new ExternalQueues(this.agenda, this.server, dice.split('queues'), setting.queues)
     for (const name of [SYSTEM_NAMESPACE, ...setting.namespaces]) this.janitors.createNamespace(name)
     this.seats = setting.replicas.map((replica, index) => {

@@ -6,7 +6,16 @@ import { deletionMarks, isLetGo, wallClock } from './deletions.ts'
 import { metadataProblem, newborn } from './metadata-rules.ts'
 import { equal } from './patches.ts'
 import * as refuse from './refusals.ts'
-import { checkPatchType, checkPlace, checkVersion, completed, patched, prepared, updateProblem } from './updates.ts'
+import {
+  begun,
+  checkPatchType,
+  checkPlace,
+  checkVersion,
+  completed,
+  patched,
+  prepared,
+  updateProblem,
+} from './updates.ts'
 
 export interface Stored extends KubeObject {
   readonly spec?: unknown
@@ -104,8 +113,7 @@ export class ModelServer {
     if (resourceVersion) throw refuse.versionOnCreate()
     if (this.find(resource, namespace, name) !== undefined) throw refuse.alreadyExists(resource, name)
     const metadata = { ...born.metadata, uid: `uid-${++this.#uids}`, creationTimestamp: this.timestamp() }
-    const status = resource === PODS ? { status: { phase: 'Pending' } } : {}
-    return this.#write(resource, 'created', undefined, { ...born, metadata, ...status }, who)
+    return this.#write(resource, 'created', undefined, begun(resource, { ...born, metadata }), who)
   }
 
   /** PUT: the resourceVersion must be the current one, if there is one. */

@@ -1,6 +1,7 @@
 import type { ObjectRef, Patch, Resource } from '../../../src/kube/vocabulary/api.ts'
-import { LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOBS, LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { type FieldError, invalid } from '../../../src/validation/field-error.ts'
+import { jobUpdateProblem, withJobDefaults, withSelector } from './job-rules.ts'
 import { metadataProblem, withServerFields } from './metadata-rules.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patches.ts'
 import { podUpdateProblem, tidyPod } from './pod-rules.ts'
@@ -43,7 +44,7 @@ export function prepared(resource: Resource, before: Stored, wanted: Stored, sub
   }
   const status = given === undefined ? {} : { status: given }
   // The status of a custom resource is its status and nothing else: not even a wrong uid is looked at.
-  if (resource !== PODS) return { ...kept, ...status }
+  if (resource !== PODS && resource !== JOBS) return { ...kept, ...status }
   const { ownerReferences: _, ...reached } = wanted.metadata
   const { ownerReferences } = before.metadata
   const metadata = withServerFields(before.metadata, { ...reached, ...(ownerReferences && { ownerReferences }) })
@@ -52,12 +53,20 @@ export function prepared(resource: Resource, before: Stored, wanted: Stored, sub
 
 export function completed(resource: Resource, object: Stored): Stored {
   if (isWorkload(resource)) return withWorkloadDefaults(object)
+  if (resource === JOBS) return withJobDefaults(object)
   return resource === PODS ? tidyPod(object) : object
+}
+
+/** What a new object gets that depends on its uid. */
+export function begun(resource: Resource, object: Stored): Stored {
+  if (resource === PODS) return { ...object, status: { phase: 'Pending' } }
+  return resource === JOBS ? withSelector(object) : object
 }
 
 export function updateProblem(resource: Resource, before: Stored, after: Stored): FieldError | undefined {
   const problem = metadataProblem(resource, before, after)
   if (problem !== undefined) return problem
   if (isWorkload(resource)) return workloadUpdateProblem(before, after)
+  if (resource === JOBS) return jobUpdateProblem(before, after)
   return resource === PODS ? podUpdateProblem(before, after) : undefined
 }

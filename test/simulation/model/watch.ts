@@ -8,7 +8,7 @@ import type {
 } from '../../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 
-import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
 import { badRequest, expired } from './refusals.ts'
 import type { Change, ModelServer, Stored } from './server.ts'
@@ -44,7 +44,7 @@ export class WatchHub {
   constructor(server: ModelServer) {
     this.#server = server
     server.subscribe(change => {
-      if (change.resource !== PODS && !isWorkload(change.resource)) return
+      if (change.resource !== PODS && change.resource !== JOBS && !isWorkload(change.resource)) return
       this.#history.push(change)
       for (const { sink, matches } of this.#subscriptions) {
         if (sink.resource === change.resource) send(sink, change, matches)
@@ -160,13 +160,16 @@ function matcher({ namespace, labelSelector, fieldSelector }: ListOptions): (obj
   const fields = terms(fieldSelector)
   return ({ metadata }) =>
     (namespace === undefined || metadata.namespace === namespace) &&
-    labels.every(([key, value]) => metadata.labels?.[key] === value) &&
+    labels.every(([key, value]) => (value === undefined ? isIn(key, metadata) : metadata.labels?.[key] === value)) &&
     fields.every(([key, value]) => (key === 'metadata.name' ? metadata.name : metadata.namespace) === value)
 }
 
-function terms(selector: string | undefined): readonly (readonly [string, string])[] {
+const isIn = (key: string, { labels }: Stored['metadata']): boolean => labels?.[key] !== undefined
+
+/** A key alone asks whether there is such a label, whatever its value. */
+function terms(selector: string | undefined): readonly (readonly [string, string | undefined])[] {
   return (selector?.split(',') ?? []).map(term => {
-    const [key = '', value = ''] = term.split('=')
+    const [key = '', value] = term.split('=')
     return [key, value]
   })
 }

@@ -10,8 +10,8 @@ import {
   QUEUE_NAME,
   RETRIABLE_IN_GROUP,
 } from '../../../src/kube/vocabulary/names.ts'
-import { REPLACED, SAME_NAME } from '../actors/job-controller.ts'
 import { OUTCOME, RUN_MS } from '../actors/nodes.ts'
+import { REPLACED, SAME_NAME } from '../actors/replacers.ts'
 import type { Stored } from '../model/server.ts'
 import type { Dice } from '../time/dice.ts'
 import type { Item } from './schedule.ts'
