@@ -3,6 +3,7 @@ import { collection, namespaceDeletion } from './chapters/controllers.ts'
 import { creation } from './chapters/creation.ts'
 import { deletion, gracefulDeletion, workloadDeletion } from './chapters/deletion.ts'
 import { history } from './chapters/history.ts'
+import { jobs } from './chapters/jobs.ts'
 import { metadata, workloadMetadata } from './chapters/metadata.ts'
 import { podSpec, podStatus } from './chapters/pod-spec.ts'
 import { initialEvents, lists, watching, watchingWorkloads } from './chapters/reading.ts'
@@ -20,6 +21,7 @@ export const CHAPTERS: readonly Chapter[] = [
   podSpec,
   podStatus,
   workloads,
+  jobs,
   replacement,
   deletion,
   gracefulDeletion,

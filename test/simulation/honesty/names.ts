@@ -23,13 +23,13 @@ export class Names {
       name: metadata.name,
       uid: this.#uid(uid),
       version: this.#version(uid, resourceVersion, step),
-      labels: metadata.labels,
+      labels: object.kind === 'Job' ? ownLabels(metadata.labels) : metadata.labels,
       annotations: metadata.annotations,
       finalizers: metadata.finalizers,
       owners: metadata.ownerReferences?.map(owner => this.#owner(owner)),
       deletion: deletionTimestamp == null ? undefined : { moved: this.#moved(uid, deletionTimestamp), grace },
       spec: specOf(object.kind, spec as Fields),
-      status: object.kind === 'Pod' ? podStatus(status as Fields) : status,
+      status: statusOf(object.kind, (status ?? {}) as Fields),
     })
   }
 
@@ -80,6 +80,7 @@ export function refusal({ status, reason, causes: [cause] }: ApiError): object {
 
 function specOf(kind: string | undefined, spec: Fields): object | undefined {
   if (kind === 'Pod') return podSpec(spec)
+  if (kind === 'Job') return jobSpec(spec)
   return kind === 'Workload' ? workloadSpec(spec) : spec
 }
 
@@ -99,10 +100,40 @@ function podSpec(spec: Fields): object {
   }
 }
 
+/** Without those that carry the uid and the name of the Job: the uid is another on every server. */
+function ownLabels(labels: Fields | null | undefined): object {
+  return Object.fromEntries(Object.entries(labels ?? {}).filter(([key]) => !/(controller-uid|job-name)$/.test(key)))
+}
+
+/** Of the template what may change and what may not. */
+function jobSpec({ parallelism, completions, suspend, completionMode, backoffLimit, template }: Fields): object {
+  const { metadata, spec } = template as { metadata?: { labels?: Fields; annotations?: Fields }; spec: Fields }
+  const { nodeSelector, tolerations, schedulingGates, containers } = spec
+  const shown = (containers as Fields[]).map(({ image, resources }) => withoutEmpty({ image, resources }))
+  const marks = { labels: ownLabels(metadata?.labels), annotations: metadata?.annotations }
+  const pod = { ...marks, nodeSelector, tolerations, schedulingGates, containers: shown }
+  return { parallelism, completions, suspend, completionMode, backoffLimit, template: withoutEmpty(pod) }
+}
+
 function workloadSpec({ podSets, ...spec }: Fields): object | undefined {
   const sets = (podSets as { name: string; count: number }[]).map(({ name, count }) => `${name}: ${count}`)
   const seen = { ...spec, podSets: sets }
   return isDeepStrictEqual(seen, { active: true, queueName: QUEUE, podSets: ['main: 1'] }) ? undefined : seen
+}
+
+function statusOf(kind: string | undefined, status: Fields): object {
+  if (kind === 'Pod') return podStatus(status)
+  return kind === 'Job' ? jobStatus(status) : status
+}
+
+/** A count of nothing and no count are the same. */
+function jobStatus({ conditions, startTime, ...counts }: Fields): object {
+  const said = (conditions as { type: string; status: string }[] | undefined)?.map(({ type, status }) => ({
+    type,
+    status,
+  }))
+  const some = Object.entries(counts).filter(([, count]) => typeof count === 'number' && count > 0)
+  return { startTime: startTime == null ? undefined : 'set', conditions: said, ...Object.fromEntries(some) }
 }
 
 /** Beside the phase, only conditions of the script's own: the others are a kubelet's and a scheduler's business. */

@@ -50,6 +50,17 @@ export function workload(name: string, metadata: ObjectMeta = {}, spec: object =
   }
 }
 
+/** Another controller than Kubernetes' own is named for it, which is not there: its status is the script's to write. */
+export function job(name: string, spec: object = {}): Stored {
+  const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: IMAGE }] } }
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name },
+    spec: { managedBy: 'example.com/nobody', template, ...spec },
+  }
+}
+
 export function owner({ kind = '', metadata }: Stored, controller = false) {
   const { name = '', uid = '' } = metadata
   return { apiVersion: 'v1', kind, name, uid, ...(controller && { controller }) }

@@ -56,13 +56,19 @@ export const hasEnded = (job: Job): boolean => jobSays(job, 'Complete') || jobSa
 export const jobOf = ({ metadata }: Pick<Stored, 'metadata'>): OwnerReference | undefined =>
   metadata.ownerReferences?.find(({ controller, kind }) => controller && kind === 'Job')
 
-/** What defaulting adds. Without any count a Job is one pod; with only a parallelism it ends with its first success. */
+/**
+ * What defaulting adds. Without any count a Job is one pod; with only a parallelism it ends with its first success. A
+ * Job without labels has those of its template, so a queue that the template names is the Job's.
+ */
 export function withJobDefaults(object: Stored): Stored {
+  const inherited = asJob(object).spec.template.metadata?.labels
+  const labels = object.metadata.labels ?? inherited
   const spec = object.spec as Partial<Job['spec']>
   const one = spec.completions == null && spec.parallelism == null ? { completions: 1 } : {}
   const defaults = { parallelism: 1, backoffLimit: 6, suspend: false, completionMode: 'NonIndexed' }
   const given = Object.fromEntries(Object.entries(spec).filter(([, value]) => value != null))
-  return { ...object, spec: { ...defaults, ...one, ...given } }
+  const metadata = { ...object.metadata, ...(labels && { labels }) }
+  return { ...object, metadata, spec: { ...defaults, ...one, ...given } }
 }
 
 /** The selector is the uid, and the template carries it: so nobody else's pods are ever taken for the Job's. */
@@ -72,7 +78,7 @@ export function withSelector(object: Stored): Stored {
   const own = { [CONTROLLER_UID]: uid, [JOB_NAME]: name, 'controller-uid': uid, 'job-name': name }
   const metadata = { ...template.metadata, labels: { ...template.metadata?.labels, ...own } }
   const selector = { matchLabels: { [CONTROLLER_UID]: uid } }
-  return { ...object, spec: { ...spec, selector, template: { ...template, metadata } } }
+  return withJobDefaults({ ...object, spec: { ...spec, selector, template: { ...template, metadata } } })
 }
 
 /** What may change of a Job (ValidateJobUpdate and ValidateJobUpdateStatus of 1.37), as far as anybody here tries. */

@@ -12,6 +12,7 @@ import {
   checkPlace,
   checkVersion,
   completed,
+  defaulted,
   patched,
   prepared,
   updateProblem,
@@ -106,7 +107,7 @@ export class ModelServer {
     if (resource.namespaced) this.#checkNamespace(namespace ?? '', resource)
     const { status: _, ...withoutStatus } = object
     const call = { resource, operation: 'CREATE' as const, oldObject: undefined, subresource: undefined, who }
-    const admitted = this.#admission({ ...call, object: withoutStatus })
+    const admitted = this.#admission({ ...call, object: defaulted(resource, withoutStatus) })
     const born = completed(resource, { ...admitted, metadata: newborn(admitted.metadata) })
     const problem = metadataProblem(resource, undefined, born)
     if (problem !== undefined) throw refuse.invalid(resource, name, problem)

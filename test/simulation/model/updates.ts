@@ -57,6 +57,11 @@ export function completed(resource: Resource, object: Stored): Stored {
   return resource === PODS ? tidyPod(object) : object
 }
 
+/** What admission is shown: the object with its defaults. */
+export function defaulted(resource: Resource, object: Stored): Stored {
+  return resource === JOBS ? withJobDefaults(object) : object
+}
+
 /** What a new object gets that depends on its uid. */
 export function begun(resource: Resource, object: Stored): Stored {
   if (resource === PODS) return { ...object, status: { phase: 'Pending' } }
