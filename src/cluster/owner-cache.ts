@@ -1,4 +1,5 @@
 import type { CacheObserver } from '../kube/cache/observer.ts'
+import { OptionalInformer } from '../kube/cache/optional-informer.ts'
 import type { KubeApi } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import { kindKey, ownerKindKey, watchedOwners } from '../kube/vocabulary/frameworks.ts'
@@ -8,7 +9,6 @@ import { controllerOf, type KubeObject, type OwnerReference } from '../kube/voca
 import type { Known } from '../server/asking-world.ts'
 import type { OwnerFacts } from '../webhooks/world.ts'
 import { queueLabelIn } from '../workload/pod-facts.ts'
-import { OptionalInformer } from './optional-informer.ts'
 
 export interface CacheDeps {
   readonly api: KubeApi

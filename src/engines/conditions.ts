@@ -82,8 +82,8 @@ export function byConditions({ workloads: resource, finalizer, queueOrder }: Con
  * is lost if it goes.
  */
 export function abandonBy({ finish, release, workloads }: ByConditions): NonNullable<Engine['abandon']> {
-  const end = { reason: 'Abandoned', message: 'it has no pods: they are gone, or belong to others by now' }
-  return (workload, now) =>
+  const noPods = { reason: 'Abandoned', message: 'it has no pods: they are gone, or belong to others by now' }
+  return (workload, now, end = noPods) =>
     isTrue(workload, 'Finished')
       ? [...release(workload), { kind: 'DeleteWorkload', resource: workloads, workload: targetOf(workload) }]
       : finish(workload, end, now)

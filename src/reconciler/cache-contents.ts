@@ -5,6 +5,7 @@ import { fields, type Outline } from '../kube/vocabulary/outline.ts'
 import { askedOf, keptOf } from '../workload/asked.ts'
 import { groupRoleOf, MEMBER_MARKS } from '../workload/group.ts'
 import { parseGroupSets } from '../workload/group-sets.ts'
+import type { LimitRange } from '../workload/jobs/pod-defaults.ts'
 import { hasStopped, saysItIsOver } from '../workload/pod-end.ts'
 import { foreignGates, hasOurFinalizer, isGated, type Mark, POD_MARKS, roleHashOf } from '../workload/pod-facts.ts'
 import { requestsOf } from '../workload/requests.ts'
@@ -167,3 +168,24 @@ function statusOf(pod: Pod): Pod['status'] {
 
 /** V8 keeps the whole of a text for as long as a part that was cut out of it lives. */
 const copied = (text: string): string => Buffer.from(text).toString()
+
+export const LIMIT_RANGE_OUTLINE: Outline = {
+  metadata: fields('name', 'namespace', 'uid', 'resourceVersion'),
+  spec: { limits: fields('type', 'defaultRequest') },
+}
+
+export const RUNTIME_CLASS_OUTLINE: Outline = {
+  metadata: fields('name', 'uid', 'resourceVersion'),
+  overhead: fields('podFixed'),
+}
+
+/** Only what is said of containers, and of no more resources than are counted of a pod. */
+export function limitRangeForCache({ metadata, spec }: LimitRange): LimitRange {
+  const requests = (spec?.limits ?? [])
+    .filter(({ type }) => type === 'Container')
+    .map(({ type, defaultRequest }) => ({
+      type: String(type),
+      defaultRequest: Object.fromEntries(Object.entries(defaultRequest ?? {}).slice(0, MAX_RESOURCES)),
+    }))
+  return { metadata, spec: { limits: requests } }
+}

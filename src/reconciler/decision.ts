@@ -1,5 +1,7 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import type { Action } from '../workload/actions.ts'
+import type { JobKind } from '../workload/jobs/job-kind.ts'
+import type { QueuedJob } from '../workload/jobs/queued-job.ts'
 import type { Reason } from '../workload/reasons.ts'
 
 /** Where one pod stands, for its Event, the log and the metrics. */
@@ -8,6 +10,15 @@ export interface Standing {
   readonly reason: Reason
   readonly note: string
   /** When it began, if the Workload says so: what began before we led has been told by whoever led then. */
+  readonly since?: string
+}
+
+/** Where one Job or JobSet stands: its pods wait, or are not there yet, with it. */
+export interface JobStanding {
+  readonly kind: JobKind
+  readonly job: QueuedJob
+  readonly reason: Reason
+  readonly note: string
   readonly since?: string
 }
 

@@ -2,7 +2,7 @@ import type { Resource } from '../kube/vocabulary/api.ts'
 import type { OwnerReference } from '../kube/vocabulary/objects.ts'
 import type { Action } from '../workload/actions.ts'
 import type { WorkloadPlan } from '../workload/compose.ts'
-import type { PodSet, PodSetUpdate, QueuedWorkload } from '../workload/queued-workload.ts'
+import type { Ending, PodSet, PodSetUpdate, QueuedWorkload } from '../workload/queued-workload.ts'
 import type { Reason } from '../workload/reasons.ts'
 
 /**
@@ -37,7 +37,9 @@ export interface Engine {
   /** The admission is taken back, and the pods are being stopped. */
   evict(workload: QueuedWorkload, why: string, now: string): readonly Action[]
   /** No pods are left: it comes to its end, and goes. Not every engine lets us decide that. */
-  abandon?(workload: QueuedWorkload, now: string): readonly Action[]
+  abandon?(workload: QueuedWorkload, now: string, end?: Ending): readonly Action[]
+  /** It runs already, without having been asked: it counts from now on, be it beyond the limits, and nothing is stopped. */
+  takeOver?(workload: QueuedWorkload, now: string): readonly Action[]
   /** The pods have stopped: the quota is given back, and a Workload that is still wanted waits again. */
   requeue(workload: QueuedWorkload, why: string, now: string): readonly Action[]
   /** Members that have succeeded need their share no more. Not every engine can give back a part. */
@@ -72,9 +74,4 @@ export interface Told {
   readonly message: string
   /** When a leader of ours wrote it down, if one did: whoever wrote it has told the pods, too. */
   readonly since?: string
-}
-
-export interface Ending {
-  readonly reason: string
-  readonly message: string
 }

@@ -39,6 +39,8 @@ export class Lanes {
 }
 
 export function laneOf({ kind }: Action): Lane {
-  if (kind === 'LiftGate' || kind === 'RemoveFinalizer') return 0
-  return kind === 'ReleaseWorkload' || kind === 'DeleteWorkload' || kind === 'AddOwners' ? 2 : 1
+  if (kind === 'LiftGate' || kind === 'RemoveFinalizer' || kind === 'PatchJob') return 0
+  return kind === 'ReleaseWorkload' || kind === 'DeleteWorkload' || kind === 'UnlessPodsLeft' || kind === 'AddOwners'
+    ? 2
+    : 1
 }

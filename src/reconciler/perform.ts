@@ -3,6 +3,7 @@ import { ADMISSION_GATE, MANAGED } from '../kube/vocabulary/names.ts'
 import { controllerOf, type KubeObject, type Pod } from '../kube/vocabulary/objects.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
 import { type Action, subjectOf, type Target } from '../workload/actions.ts'
+import { jobOutline } from '../workload/jobs/job-kinds.ts'
 import { POD_OUTLINE } from './cache-contents.ts'
 import { changeTo, hasSameController } from './ensure.ts'
 
@@ -33,7 +34,7 @@ export async function perform(action: Action, api: KubeApi, writeBack: WriteBack
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.status === 404) return GONE
-    if (error.status === 409 || (error.status === 422 && action.kind === 'ReleaseWorkload')) {
+    if (error.status === 409 || (error.status === 422 && meansStale(action))) {
       await reread(action, api, writeBack)
       return STALE
     }
@@ -42,12 +43,17 @@ export async function perform(action: Action, api: KubeApi, writeBack: WriteBack
   }
 }
 
+/** Whether a refusal of what the write says means that it came too early or too late. */
+function meansStale(action: Action): boolean {
+  return action.kind === 'ReleaseWorkload' || (action.kind === 'PatchJob' && action.early === true)
+}
+
 /** What we hold of the object is old, and a watch that lags would let us send the same thing again and again. */
 async function reread(action: Action, api: KubeApi, writeBack: WriteBack): Promise<void> {
   const { resource, namespace, name } = subjectOf(action)
   try {
-    const options = resource === PODS ? { outline: POD_OUTLINE } : {}
-    writeBack(resource, await api.get(resource, { namespace, name }, options))
+    const outline = resource === PODS ? POD_OUTLINE : jobOutline(resource)
+    writeBack(resource, await api.get(resource, { namespace, name }, outline === undefined ? {} : { outline }))
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
   }
@@ -112,6 +118,10 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
       writeBack(PODS, await patchPod(api, action.pod, { metadata }))
       return DONE
     }
+    case 'PatchJob':
+      return await patchJob(action, api, writeBack)
+    case 'UnlessPodsLeft':
+      return await unlessPodsLeft(action, api, writeBack)
     case 'DeleteWorkload': {
       const { namespace, name, uid } = action.workload
       await api.delete(action.resource, { namespace, name }, { uid })
@@ -134,6 +144,42 @@ function patchPod(api: KubeApi, pod: Target, change: { metadata?: object; spec?:
   const body = { ...change, metadata: { uid: pod.uid, ...change.metadata } }
   const ref = { namespace: pod.namespace, name: pod.name }
   return api.patch<Pod>(PODS, ref, { type: 'strategic', body }, { outline: POD_OUTLINE })
+}
+
+/** The identity goes into the patch itself, in the words of its type: 409 for another version, 422 for another uid. */
+async function patchJob(action: Of<'PatchJob'>, api: KubeApi, writeBack: WriteBack): Promise<Result> {
+  const { resource, job, resourceVersion, subresource, patch } = action
+  const { namespace, name, uid } = job
+  const outline = jobOutline(resource)
+  const identity = { uid, ...(resourceVersion !== undefined && { resourceVersion }) }
+  const ref = { namespace, name, ...(subresource !== undefined && { subresource }) }
+  const options = outline === undefined ? {} : { outline }
+  writeBack(resource, await api.patch(resource, ref, withIdentity(patch, identity), options))
+  return DONE
+}
+
+function withIdentity({ type, body }: Pick<Patch, 'type' | 'body'>, identity: Readonly<Record<string, string>>): Patch {
+  if (type === 'json' && Array.isArray(body)) {
+    const own = Object.entries(identity).map(([key, value]) => ({ op: 'add', path: `/metadata/${key}`, value }))
+    return { type, body: [...own, ...body] }
+  }
+  const { metadata, ...rest } = body as { readonly metadata?: object }
+  return { type, body: { ...rest, metadata: { ...metadata, ...identity } } }
+}
+
+/** A pod that has not ended may use what it was given, be it that its owner is gone or that it is on its way out. */
+const LIVE = 'status.phase!=Succeeded,status.phase!=Failed'
+
+async function unlessPodsLeft(action: Of<'UnlessPodsLeft'>, api: KubeApi, writeBack: WriteBack): Promise<Result> {
+  const { namespace, labelSelector, actions } = action
+  const query = { namespace, labelSelector, fieldSelector: LIVE, limit: 1, metadataOnly: true }
+  const { items } = await api.list(PODS, query)
+  if (items.length > 0) return STALE
+  for (const next of actions) {
+    const result = await perform(next, api, writeBack)
+    if (result.kind !== 'done') return result
+  }
+  return DONE
 }
 
 async function patchWorkload(
@@ -183,4 +229,5 @@ const foreign = ({ kind }: Resource, { metadata: { namespace, name } }: KubeObje
   message: `${kind} ${namespace}/${name} belongs to somebody else`,
 })
 
-type Ensure = Extract<Action, { readonly kind: 'EnsureObject' }>
+type Of<Kind extends Action['kind']> = Extract<Action, { readonly kind: Kind }>
+type Ensure = Of<'EnsureObject'>

@@ -1,8 +1,7 @@
-import type { EventRecorder } from '../kube/coordination/events.ts'
-import type { Pod } from '../kube/vocabulary/objects.ts'
-import { uidOf } from '../workload/pod-facts.ts'
+import type { EventRecorder, ObjectReference } from '../kube/coordination/events.ts'
+import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { eventType, REASONS, type Reason } from '../workload/reasons.ts'
-import type { Standing } from './decision.ts'
+import type { JobStanding, Standing } from './decision.ts'
 
 /** Reasons for which a pod still waits; the others end its wait. */
 const WAITING: ReadonlySet<Reason> = new Set([
@@ -16,11 +15,29 @@ const WAITING: ReadonlySet<Reason> = new Set([
   'Evicted',
 ])
 
-/** Tells each pod once why it stands where it stands: one Event per change, none while nothing changes. */
+/** Of whom something is told, and for how many pods it stands. */
+interface Subject {
+  readonly regarding: ObjectReference
+  readonly createdAt: string
+  readonly pods: number
+}
+
+function subjectOf(standing: Standing | JobStanding): Subject {
+  const object = 'job' in standing ? standing.job : standing.pod
+  const { namespace, name = '', uid = '', creationTimestamp } = object.metadata
+  const createdAt = creationTimestamp ?? ''
+  const of = { ...(namespace !== undefined && { namespace }), name, uid }
+  if (!('job' in standing)) return { regarding: { apiVersion: 'v1', kind: 'Pod', ...of }, createdAt, pods: 1 }
+  const { group, version, kind } = standing.kind.resource
+  const pods = standing.job.podSets.reduce((sum, { count }) => sum + count, 0)
+  return { regarding: { apiVersion: `${group}/${version}`, kind, ...of }, createdAt, pods }
+}
+
+/** Tells each pod and each Job once why it stands where it stands: one Event per change, none while nothing changes. */
 export class Standings {
   readonly #events: EventRecorder
   readonly #gauge: { waiting(reason: string, pods: number): void }
-  readonly #told = new Map<string, { readonly reason: Reason; readonly note: string }>()
+  readonly #told = new Map<string, { readonly reason: Reason; readonly note: string; readonly pods: number }>()
   readonly #counts = new Map<Reason, number>()
   #leadingSince = 0
 
@@ -42,34 +59,39 @@ export class Standings {
     this.#counts.clear()
   }
 
-  tell(standings: readonly Standing[]): void {
-    for (const { pod, reason, note, since } of standings) {
-      const told = this.#told.get(uidOf(pod))
+  tell(standings: readonly (Standing | JobStanding)[]): void {
+    for (const standing of standings) {
+      const { reason, note, since } = standing
+      const { regarding, createdAt, pods } = subjectOf(standing)
+      const told = this.#told.get(regarding.uid)
+      if (told?.reason === reason && told.note === note && told.pods === pods) continue
+      this.#uncount(told)
+      this.#count(reason, pods)
+      this.#told.set(regarding.uid, { reason, note, pods })
       if (told?.reason === reason && told.note === note) continue
-      this.#count(told?.reason, -1)
-      this.#count(reason, 1)
-      this.#told.set(uidOf(pod), { reason, note })
-      if (told === undefined && this.#isOldNews(pod, since)) continue
-      const { namespace, name = '', uid = '' } = pod.metadata
-      const regarding = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }
+      if (told === undefined && this.#isOldNews(createdAt, since)) continue
       this.#events.record({ regarding, type: eventType(reason), reason, action: 'Queue', note })
     }
   }
 
-  /** Whoever led then wrote it down, and told the pods that were there. */
-  #isOldNews({ metadata: { creationTimestamp } }: Pod, since: string | undefined): boolean {
-    if (since === undefined || (creationTimestamp ?? '') > since) return false
+  /** Whoever led then wrote it down, and told those who were there. */
+  #isOldNews(createdAt: string, since: string | undefined): boolean {
+    if (since === undefined || createdAt > since) return false
     return Date.parse(since) < this.#leadingSince
   }
 
-  forget(pod: Pod): void {
-    this.#count(this.#told.get(uidOf(pod))?.reason, -1)
-    this.#told.delete(uidOf(pod))
-    this.#events.forget(uidOf(pod))
+  forget({ metadata: { uid = '' } }: KubeObject): void {
+    this.#uncount(this.#told.get(uid))
+    this.#told.delete(uid)
+    this.#events.forget(uid)
   }
 
-  #count(reason: Reason | undefined, change: number): void {
-    if (reason === undefined || !WAITING.has(reason)) return
+  #uncount(told: { readonly reason: Reason; readonly pods: number } | undefined): void {
+    if (told !== undefined) this.#count(told.reason, -told.pods)
+  }
+
+  #count(reason: Reason, change: number): void {
+    if (!WAITING.has(reason)) return
     const count = (this.#counts.get(reason) ?? 0) + change
     this.#counts.set(reason, count)
     this.#gauge.waiting(reason, count)

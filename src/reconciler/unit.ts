@@ -4,6 +4,7 @@ import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import { byAge, hasOurFinalizer, isDeleting, isGated, isMirror, nameOf, uidOf } from '../workload/pod-facts.ts'
 import { type QueuedWorkload, WORKLOAD_POD } from '../workload/queued-workload.ts'
+import { jobKeyOfWorkload } from './jobs/job-unit.ts'
 
 /** What is admitted, lifted and finished as one: a single pod, or all pods of a group. */
 export interface Unit {
@@ -120,6 +121,8 @@ export function unitFrom(key: string, records: Records): Unit {
  * (`--cascade=orphan`); a group's has the group's name.
  */
 export function unitKeyOfWorkload(workload: QueuedWorkload): string {
+  const job = jobKeyOfWorkload(workload)
+  if (job !== undefined) return job
   const { namespace, name, ownerReferences, annotations } = workload.metadata
   const controller = ownerReferences?.find(owner => owner.controller === true && owner.kind === 'Pod')
   const pod = controller?.name ?? annotations?.[WORKLOAD_POD]

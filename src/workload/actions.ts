@@ -1,4 +1,4 @@
-import type { Resource } from '../kube/vocabulary/api.ts'
+import type { Patch, Resource } from '../kube/vocabulary/api.ts'
 import type { KubeObject, OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
 import type { PodAdditions } from './pod-set-update.ts'
@@ -59,6 +59,27 @@ export type Action =
       /** When the workload was admitted, for the metric. */
       readonly admittedAt: string | undefined
     }
+  /** A write on what waits suspended: started, stopped, restored or marked, each as a whole. */
+  | {
+      readonly kind: 'PatchJob'
+      readonly resource: Resource
+      readonly job: Target
+      /** As it was looked at, where a change of something newer would be another one than was decided. */
+      readonly resourceVersion?: string
+      readonly subresource?: string
+      readonly patch: Pick<Patch, 'type' | 'body'>
+      /** Its controller has not looked at it yet: some API servers refuse until then what they take afterwards. */
+      readonly early?: boolean
+      /** For a start: when the workload was admitted, for the metric. */
+      readonly admittedAt?: string
+    }
+  /** Does the rest if no pod with the label is left that has not ended: what still runs keeps its quota. */
+  | {
+      readonly kind: 'UnlessPodsLeft'
+      readonly namespace: string
+      readonly labelSelector: string
+      readonly actions: readonly Action[]
+    }
   | { readonly kind: 'DeleteWorkload'; readonly resource: Resource; readonly workload: Target }
   | { readonly kind: 'RemoveFinalizer'; readonly pod: Target }
   | { readonly kind: 'DeletePod'; readonly pod: Target }
@@ -78,6 +99,10 @@ export function subjectOf(action: Action): {
     const { namespace = '', name = '' } = action.wanted.metadata
     return { resource: action.resource, namespace, name }
   }
+  if (action.kind === 'UnlessPodsLeft') {
+    return { resource: PODS, namespace: action.namespace, name: action.labelSelector }
+  }
+  if ('job' in action) return { resource: action.resource, namespace: action.job.namespace, name: action.job.name }
   if ('pod' in action) return { resource: PODS, namespace: action.pod.namespace, name: action.pod.name }
   return { resource: action.resource, namespace: action.workload.namespace, name: action.workload.name }
 }

@@ -12,9 +12,14 @@ const MAX_POD_SETS = 18
 /** How many pods own the Workload of their group: with the longest names a third of a megabyte. */
 export const MAX_OWNERS = 1000
 
+/** A pod, a group of pods, or a Job or JobSet, which makes its pods itself. */
+export type UnitKind = 'single' | 'group' | 'job'
+
 /** Everything that an engine needs to know to make the Workload of a unit. */
 export interface WorkloadPlan {
-  readonly kind: 'single' | 'group'
+  readonly kind: UnitKind
+  /** For which Job or JobSet. */
+  readonly job?: { readonly framework: string; readonly uid: string }
   readonly namespace: string
   readonly name: string
   readonly queueName: string

@@ -24,3 +24,10 @@ export const completionsFollowOf = ({ metadata }: Marked): string | undefined =>
 
 /** By which Muster knows later what it decided before: nobody else writes them. */
 export const QUEUED_MARKS: readonly Mark[] = [QUEUED, HELD, STOPPING, CHILD_OF].map(annotationMark)
+
+/** With how many pods it may run. */
+export const SIZE_MARKS: readonly Mark[] = [MIN_PARALLELISM, COMPLETIONS_FOLLOW].map(annotationMark)
+
+const GO_TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True'])
+
+export const doCompletionsFollow = (job: Marked): boolean => GO_TRUE.has(completionsFollowOf(job) ?? '')

@@ -70,6 +70,10 @@ export const creatorOf = (pod: Pod): string | undefined => annotationOf(pod, CRE
 /** The podSet that it was lifted into. */
 export const podSetOf = (pod: Pod): string | undefined => labelOf(pod, PODSET_LABEL)
 
+/** The Workload on which it was lifted, also in the template of a Job. */
+export const workloadAnnotationIn = (annotations: StringMap | undefined): string | undefined =>
+  annotations?.[WORKLOAD_ANNOTATION]
+
 export const roleHashOf = (pod: Pod): string | undefined => annotationOf(pod, ROLE_HASH)
 export const priorityClassOf = (pod: Marked): string => labelOf(pod, PRIORITY_CLASS) ?? ''
 export const maxExecTimeOf = (pod: Marked): string | undefined => labelOf(pod, MAX_EXEC_TIME)
@@ -95,6 +99,7 @@ export const ADMITTED_MARKS: readonly Mark[] = [
   annotationMark(PREBUILT_WORKLOAD),
 ]
 
+export const QUEUE_MARK: Mark = labelMark(QUEUE_NAME)
 export const CREATOR_MARK: Mark = annotationMark(CREATOR)
 
 /** Keys that mean something here, those of Kueue that Muster does not know and that of static pods included. */

@@ -49,7 +49,7 @@ function assignmentOf(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate | 
 }
 
 /** Why the pod cannot have the update: it says something else already. Nobody's word is overwritten. */
-export function conflictWith(pod: Pod, update: PodSetUpdate): string | undefined {
+export function conflictWith(pod: Pod, update: PodSetUpdate, who = `pod ${pod.metadata.name}`): string | undefined {
   for (const map of MAPS) {
     const wanted = update[map]
     if (wanted === undefined) continue
@@ -57,7 +57,7 @@ export function conflictWith(pod: Pod, update: PodSetUpdate): string | undefined
     for (const [key, value] of Object.entries(wanted)) {
       const has = Object.hasOwn(own, key) ? own[key] : undefined
       if (has === undefined || has === value) continue
-      return `conflict for ${map}: pod ${pod.metadata.name} says ${key}=${has}, and its admission ${key}=${value}`
+      return `conflict for ${map}: ${who} says ${key}=${has}, and its admission ${key}=${value}`
     }
   }
   return undefined

@@ -1,9 +1,12 @@
+import { JOB_UID } from '../kube/vocabulary/names.ts'
 import type { Condition, KubeObject, PodSpec, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 import { cutToBytes, MAX_CONDITION_MESSAGE } from '../kube/vocabulary/texts.ts'
 import { MAX_INT32 } from '../validation/numbers.ts'
 
 /** On the Workload of a single pod: the name of the pod. */
 export const WORKLOAD_POD = 'muster.dev/pod'
+/** On the Workload of a Job or JobSet: which one it is for, as `framework:name`. */
+export const WORKLOAD_JOB = 'muster.dev/job'
 
 /** A Workload that waits in a queue: the part of Kueue's Workload v1beta2 that a pod needs. Each engine has its own kind. */
 export interface QueuedWorkload extends KubeObject {
@@ -21,6 +24,8 @@ export interface WorkloadSpec {
 export interface PodSet {
   readonly name: string
   readonly count: number
+  /** With how few it may be admitted, if not only with all. */
+  readonly minCount?: number
   readonly template: { readonly spec: PodSpec }
 }
 
@@ -61,7 +66,16 @@ export interface PodSetAssignment extends PodSetUpdate {
   readonly count: number
 }
 
+/** How it ended, for the condition Finished. */
+export interface Ending {
+  readonly reason: string
+  readonly message: string
+}
+
 export type WorkloadConditionType = 'QuotaReserved' | 'Admitted' | 'Evicted' | 'Finished' | 'WaitingForReplacementPods'
+
+/** Of the Job or JobSet that it is for. */
+export const jobUidOf = ({ metadata }: QueuedWorkload): string => metadata.labels?.[JOB_UID] ?? ''
 
 export function condition(workload: QueuedWorkload, type: WorkloadConditionType): Condition | undefined {
   return workload.status?.conditions?.find(candidate => candidate.type === type)

@@ -486,7 +486,7 @@ describe('the Workload definition', () => {
     const { spec: fields, status } = version.schema.openAPIV3Schema.properties
     expect(Object.keys(fields.properties)).toEqual(['queueName', 'podSets', 'priority', 'active'])
     expect(fields.properties.podSets).toMatchObject({ minItems: 1, maxItems: 18 })
-    expect(Object.keys(fields.properties.podSets.items.properties)).toEqual(['name', 'count', 'template'])
+    expect(Object.keys(fields.properties.podSets.items.properties)).toEqual(['name', 'count', 'minCount', 'template'])
     expect(status.properties.conditions).toMatchObject({ maxItems: 16, 'x-kubernetes-list-map-keys': ['type'] })
     expect(Object.keys(status.properties.admission.properties)).toEqual(['clusterQueue', 'podSetAssignments'])
   })

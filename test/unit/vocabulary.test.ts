@@ -31,6 +31,8 @@ const QUEUE_MARKS = 'webhooks/queue-marks.ts'
 const QUEUES = 'webhooks/queues.ts'
 const COVERAGE = 'cluster/coverage.ts'
 const PERFORM = 'reconciler/perform.ts'
+const CACHES = 'reconciler/caches.ts'
+const JOB_WRITES = 'reconciler/jobs/job-writes.ts'
 const CACHE = 'reconciler/cache-contents.ts'
 
 /** Muster's own objects and users, whose names nobody reads from labels. */
@@ -46,12 +48,12 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   QUEUE_NAME: {
     read: POD,
     written: [MUTATION, 'cluster/owner-cache.ts', 'cli/greeting.ts'],
-    named: [QUEUE_MARKS, QUEUES, 'webhooks/jobs/queue-label.ts', COVERAGE, 'engines/builtin/messages.ts'],
+    named: [QUEUE_MARKS, QUEUES, 'webhooks/jobs/queue-label.ts', COVERAGE, CACHES, 'engines/builtin/messages.ts'],
   },
   MANAGED: {
     read: POD,
     written: [MUTATION, PERFORM, CACHE],
-    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, 'reconciler/loop.ts'],
+    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES],
   },
   ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE], named: [CLAIMS, GUARD] },
   ROLE_HASH: { read: POD, written: [MUTATION, CACHE], named: [CLAIMS, UPDATE] },
@@ -81,13 +83,13 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
 
   CREATOR: { read: POD, written: [MUTATION], named: [CLAIMS] },
 
-  QUEUED: { read: JOB },
-  HELD: { read: JOB },
-  STOPPING: { read: JOB },
+  QUEUED: { read: JOB, written: [JOB_WRITES] },
+  HELD: { read: JOB, written: [JOB_WRITES] },
+  STOPPING: { read: JOB, written: [JOB_WRITES] },
   CHILD_OF: { read: JOB },
   MIN_PARALLELISM: { read: JOB },
   COMPLETIONS_FOLLOW: { read: JOB },
-  JOB_UID: {},
+  JOB_UID: { read: 'workload/queued-workload.ts', written: ['engines/builtin/workloads.ts'] },
 
   MIRROR_POD: { read: POD, named: [COVERAGE] },
   NAMESPACE_NAME_LABEL: {

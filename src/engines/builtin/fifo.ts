@@ -16,6 +16,7 @@ import type { Reason } from '../../workload/reasons.ts'
 import { add, amounts } from '../../workload/requests.ts'
 import { type Entry, Ledger } from './ledger.ts'
 import { behind, first, heldBy, NO_QUEUE, neverFits, shortfall } from './messages.ts'
+import { type Counting, largestFit, workloadRequests } from './requests.ts'
 import { WORKLOADS } from './workloads.ts'
 
 /**
@@ -54,7 +55,9 @@ export class FifoQueues implements Decider {
     for (const entry of this.#ledger.pending(queue)) {
       settled.add(entry.key)
       const missing = shortfall(usage, entry.requests, limits)
-      if (missing.length > 0) {
+      const fits = (requests: Amounts): boolean => shortfall(usage, requests, limits).length === 0
+      const reduced = missing.length > 0 ? largestFit(entry.workload, fits) : undefined
+      if (missing.length > 0 && reduced === undefined) {
         const why = [first(queue), ...missing, ...heldBy(this.#ledger.holding(queue), admitted)]
         actions.push(...wait(entry, 'OverQueueLimits', why.join('; '), now))
         for (const other of untold) {
@@ -64,9 +67,9 @@ export class FifoQueues implements Decider {
         }
         break
       }
-      add(usage, entry.requests)
+      add(usage, reduced === undefined ? entry.requests : workloadRequests(entry.workload, reduced))
       admitted.push(entry)
-      actions.push(...admit(entry, this.#places.get(queue) ?? {}, now))
+      actions.push(...admit(entry.workload, this.#places.get(queue) ?? {}, now, reduced))
     }
     return actions
   }
@@ -84,12 +87,21 @@ function placeOf({ nodeLabels = {}, tolerations = [] }: QueueConfiguration): Pod
   }
 }
 
-function admit({ workload, queue }: Entry, place: PodSetUpdate, now: string): readonly Action[] {
+/** Without a place: what runs already stays where it is. */
+export function admit(
+  workload: QueuedWorkload,
+  place: PodSetUpdate,
+  now: string,
+  counting: Counting = ({ count }) => count,
+): readonly Action[] {
+  const queue = workload.spec.queueName
   const changes: readonly ConditionChange[] = [
     { type: 'QuotaReserved', status: 'True', reason: 'QuotaReserved', message: `quota reserved in queue ${queue}` },
     { type: 'Admitted', status: 'True', reason: 'Admitted', message: 'the workload is admitted' },
   ]
-  const podSetAssignments = workload.spec.podSets.map(({ name, count }) => ({ name, count, ...place }))
+  const podSetAssignments = workload.spec.podSets.map(podSet => {
+    return { name: podSet.name, count: counting(podSet), ...place }
+  })
   const admission = { clusterQueue: queue, podSetAssignments }
   return setStatus(workload, changes, now, { admission, ...notWaiting(workload) })
 }

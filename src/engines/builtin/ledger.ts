@@ -4,7 +4,7 @@ import { condition, isTrue, type QueuedWorkload } from '../../workload/queued-wo
 import type { Reason } from '../../workload/reasons.ts'
 import { add } from '../../workload/requests.ts'
 import { unreadable } from './messages.ts'
-import { subtract, workloadRequests } from './requests.ts'
+import { held, least, subtract, workloadRequests } from './requests.ts'
 import { QUEUE_ORDER } from './workloads.ts'
 
 /** A Workload as its queue sees it. */
@@ -129,8 +129,8 @@ export class Ledger {
       verdict: { reason, message },
     })
     try {
-      const requests = workloadRequests(workload)
-      const never = state === 'pending' ? this.#neverFits(queue, requests) : undefined
+      const requests = workloadRequests(workload, state === 'holding' ? held(workload) : undefined)
+      const never = state === 'pending' ? this.#neverFits(queue, workloadRequests(workload, least)) : undefined
       return never === undefined ? { ...known, requests, state } : aside('OverQueueLimits', never)
     } catch (error) {
       return aside('InvalidGroup', unreadable(error instanceof Error ? error.message : String(error)))

@@ -1,9 +1,9 @@
 import type { Resource } from '../../kube/vocabulary/api.ts'
-import { RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
+import { JOB_UID, RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
-import { askedOf } from '../../workload/asked.ts'
+import { keptOf } from '../../workload/asked.ts'
 import type { WorkloadPlan } from '../../workload/compose.ts'
-import { type QueuedWorkload, WORKLOAD_POD } from '../../workload/queued-workload.ts'
+import { jobUidOf, type QueuedWorkload, WORKLOAD_JOB, WORKLOAD_POD } from '../../workload/queued-workload.ts'
 
 /** The built-in engine's own kind, from manifests/base/crd.yaml. */
 export const WORKLOADS: Resource = {
@@ -19,17 +19,15 @@ export const IS_GROUP_WORKLOAD = 'kueue.x-k8s.io/is-group-workload'
 export const QUEUE_ORDER = 'muster.dev/queue-order'
 
 export function composeWorkload(plan: WorkloadPlan): QueuedWorkload {
-  const { name, namespace, kind, queueName, podSets, priority, ownerReferences, completeAt } = plan
+  const { name, namespace, queueName, podSets, priority, ownerReferences, completeAt } = plan
   return {
     apiVersion: `${WORKLOADS.group}/${WORKLOADS.version}`,
     kind: WORKLOADS.kind,
     metadata: {
       name,
       namespace,
-      annotations: {
-        [QUEUE_ORDER]: completeAt,
-        ...(kind === 'group' ? { [IS_GROUP_WORKLOAD]: 'true' } : { [WORKLOAD_POD]: ownerReferences[0]?.name ?? '' }),
-      },
+      ...labelsFor(plan),
+      annotations: { [QUEUE_ORDER]: completeAt, ...markFor(plan) },
       finalizers: [RESOURCE_IN_USE],
       ownerReferences,
     },
@@ -37,28 +35,42 @@ export function composeWorkload(plan: WorkloadPlan): QueuedWorkload {
   }
 }
 
+/** By which it is known for whom it is when the garbage collector has struck its owner off. */
+function markFor({ kind, job, ownerReferences }: WorkloadPlan): StringMap {
+  if (kind === 'group') return { [IS_GROUP_WORKLOAD]: 'true' }
+  const name = ownerReferences[0]?.name ?? ''
+  return job === undefined ? { [WORKLOAD_POD]: name } : { [WORKLOAD_JOB]: `${job.framework}:${name}` }
+}
+
+const labelsFor = ({ job }: WorkloadPlan): { labels?: StringMap } =>
+  job === undefined ? {} : { labels: { [JOB_UID]: job.uid } }
+
+export const isForJob = ({ metadata }: QueuedWorkload): boolean => metadata.annotations?.[WORKLOAD_JOB] !== undefined
+
 export function isForGroup({ metadata }: QueuedWorkload): boolean {
   return metadata.annotations?.[IS_GROUP_WORKLOAD] === 'true'
 }
 
-/** Of the templates only what their pods ask for, and of the marks only ours: others may hang on as much as they like. */
+/** Of the templates only what their pods ask for and what a stopped Job gets back, and of the marks only ours: others may hang on as much as they like. */
 export function workloadForCache(workload: QueuedWorkload): QueuedWorkload {
   const podSets = workload.spec.podSets.map(podSet => ({
     ...podSet,
-    template: { spec: askedOf(podSet.template?.spec ?? {}) },
+    template: { spec: keptOf(podSet.template?.spec ?? {}) },
   }))
   const { labels: _, annotations, ...metadata } = workload.metadata
+  const job = jobUidOf(workload)
   return {
     ...workload,
-    metadata: { ...metadata, ...(annotations && { annotations: ourMarks(annotations) }) },
+    metadata: {
+      ...metadata,
+      ...(job !== '' && { labels: { [JOB_UID]: job } }),
+      ...(annotations && { annotations: ourMarks(annotations) }),
+    },
     spec: { ...workload.spec, podSets },
   }
 }
 
-function ourMarks({ [QUEUE_ORDER]: order, [IS_GROUP_WORKLOAD]: forGroup, [WORKLOAD_POD]: pod }: StringMap): StringMap {
-  return {
-    ...(order !== undefined && { [QUEUE_ORDER]: order }),
-    ...(forGroup !== undefined && { [IS_GROUP_WORKLOAD]: forGroup }),
-    ...(pod !== undefined && { [WORKLOAD_POD]: pod }),
-  }
-}
+const MARKS: ReadonlySet<string> = new Set([QUEUE_ORDER, IS_GROUP_WORKLOAD, WORKLOAD_POD, WORKLOAD_JOB])
+
+const ourMarks = (annotations: StringMap): StringMap =>
+  Object.fromEntries(Object.entries(annotations).filter(([key]) => MARKS.has(key)))

@@ -76,3 +76,25 @@ export const LOCAL_QUEUES: Resource = {
   kind: 'LocalQueue',
   namespaced: true,
 }
+
+export const JOB_SETS: Resource = {
+  group: 'jobset.x-k8s.io',
+  version: 'v1alpha2',
+  plural: 'jobsets',
+  kind: 'JobSet',
+  namespaced: true,
+}
+export const LIMIT_RANGES: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'limitranges',
+  kind: 'LimitRange',
+  namespaced: true,
+}
+export const RUNTIME_CLASSES: Resource = {
+  group: 'node.k8s.io',
+  version: 'v1',
+  plural: 'runtimeclasses',
+  kind: 'RuntimeClass',
+  namespaced: false,
+}

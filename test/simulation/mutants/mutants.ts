@@ -10,6 +10,7 @@ const PERFORM = 'src/reconciler/perform.ts'
 const LIFTING = 'src/reconciler/lifting.ts'
 const STATE = 'src/workload/pod-facts.ts'
 const LOOP = 'src/reconciler/loop.ts'
+const CACHES = 'src/reconciler/caches.ts'
 const STORE = 'src/kube/cache/store.ts'
 const LEDGER = 'src/engines/builtin/ledger.ts'
 const ENGINE = 'src/engines/builtin/fifo.ts'
@@ -30,23 +31,23 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a new leader trusts its old caches',
     from: 'Sieve: stale state; the watch of a follower lags behind the last writes of the leader',
     file: LOOP,
-    find: 'await Promise.all([this.#pods.refresh(), this.#workloads.refresh()])',
+    find: 'await this.#caches.refresh()',
     replace: 'await Promise.resolve()',
     seed: 50,
   },
   {
     name: 'forgets its own writes to pods',
     from: 'forget the expectation: what a write returned is not put into the cache',
-    file: LOOP,
-    find: 'this.#pods.offer(object as Pod)',
+    file: CACHES,
+    find: 'this.pods.offer(object as Pod)',
     replace: 'void object',
     seed: 30,
   },
   {
     name: 'forgets its own writes to Workloads',
     from: 'forget the expectation',
-    file: LOOP,
-    find: 'this.#workloads.offer(object as QueuedWorkload)',
+    file: CACHES,
+    find: 'this.workloads.offer(object as QueuedWorkload)',
     replace: 'void object',
   },
   {
@@ -82,7 +83,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'takes a conflict for old news',
     from: 'found by the simulator: nothing comes after a conflict that nobody caused',
     file: LOOP,
-    find: "return settled ? 'done' : 'retry'",
+    find: "return outcome === 'again' ? 'retry' : 'done'",
     replace: "return 'done'",
     seed: 340,
   },
@@ -191,14 +192,14 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'loses the finalizer on restart',
     from: 'a process that has just started lets go of what it finds',
     file: LOOP,
-    find: 'for (const pod of this.#pods.values()) this.#queue.add(unitKeyOf(pod))',
+    find: 'this.#addAll()\n',
     replace:
-      'for (const pod of this.#pods.values()) {\n' +
+      'for (const pod of this.#caches.pods.values()) {\n' +
       "      const { namespace = '', name = '', uid = '' } = pod.metadata\n" +
       "      const loss = { kind: 'RemoveFinalizer', pod: { namespace, name, uid } } as const\n" +
-      '      if (turn === 1 && !isGated(pod)) void perform(loss, this.#deps.api, this.#writeBack).catch(() => {})\n' +
-      '      this.#queue.add(unitKeyOf(pod))\n' +
-      '    }',
+      '      if (turn === 1 && !isGated(pod)) void this.#performer.performAll([loss], turn).catch(() => {})\n' +
+      '    }\n' +
+      '    this.#addAll()\n',
   },
   {
     name: 'gives the quota back before the pods have stopped',
@@ -278,7 +279,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'measures with two clocks',
     from: 'kueue#14474: a negative latency by skew',
-    file: LOOP,
+    file: 'src/reconciler/performer.ts',
     find: 'Math.max(0, (this.#deps.clock.now() - Date.parse(admittedAt)) / 1000)',
     replace: '(this.#deps.clock.now() - Date.parse(admittedAt)) / 1000',
   },

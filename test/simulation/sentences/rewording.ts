@@ -24,9 +24,8 @@ export const REWORDING: readonly Replacement[] = [
   {
     name: 'what pods are told',
     file: 'src/reconciler/standings.ts',
-    find: 'for (const { pod, reason, note, since } of standings) {',
-    replace:
-      "for (const { pod, reason, note: said, since } of standings) {\n      const note = globalThis.reworded('notes', said)",
+    find: 'const { reason, note, since } = standing',
+    replace: "const { reason, note: said, since } = standing\n      const note = globalThis.reworded('notes', said)",
   },
   {
     name: 'what anybody else writes',
