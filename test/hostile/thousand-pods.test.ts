@@ -18,6 +18,8 @@ const LIMIT_MB = 512
 const NAMESPACE = 'hostile'
 const COUNT = Number(process.env.MUSTER_HOSTILE_PODS ?? 1000)
 const AT_ONCE = 4
+/** The API server sends seven megabytes of each pod, and the two replicas and it share the machine. */
+const READY_MS = 30_000 + COUNT * 400
 
 let plane: ControlPlane
 let api: KubeClient
@@ -27,7 +29,7 @@ beforeAll(async () => {
   plane = await startControlPlane({ name: 'hostile', featureGates: 'none' })
   await plane.createNamespace(NAMESPACE)
   const config = { queues: [{ name: 'closed', limits: { pods: 0 } }] }
-  const first = await Muster.install(plane, config, { logLevel: 'info', nodeFlags: [HEAP] })
+  const first = await Muster.install(plane, config, { logLevel: 'info', nodeFlags: [HEAP], readyMs: READY_MS })
   replicas = [first, await first.another(plane.folder)]
   api = createKubeClient({
     credentials: await kubeconfigCredentials({ file: plane.kubeconfig, clock: systemClock }),

@@ -23,6 +23,8 @@ export interface MusterOptions {
   readonly program?: string
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[]
+  /** How long it may take until it has read everything. */
+  readonly readyMs?: number
 }
 
 /**
@@ -100,12 +102,13 @@ export class Muster {
     )
     closeSync(output)
     process.once('exit', this.#reap)
-    await eventually('Muster is ready', async () => {
+    const check = async (): Promise<true> => {
       if (this.#child?.exitCode !== null) throw new Error(`Muster ended:\n${this.log().slice(-2000)}`)
       const { status, body } = await this.health('/readyz')
       if (status !== 200) throw new Error(body)
       return true
-    })
+    }
+    await eventually('Muster is ready', check, { timeoutMs: this.#options.readyMs ?? 30_000 })
   }
 
   /** As Kubernetes stops it. Returns the exit code. */
