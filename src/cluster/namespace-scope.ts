@@ -6,8 +6,8 @@ import { matchesSelector } from '../kube/vocabulary/selectors.ts'
 import type { NamespaceScope } from '../reconciler/loop.ts'
 
 /**
- * The namespaces that the configuration selects, for the reconciler: the webhooks ask the same selector. Of a namespace
- * that is not in the cache the name is known, which is all that most selectors read.
+ * The namespaces that the configuration selects, for the reconciler: the webhooks ask the same selector. A pod may be
+ * seen before its namespace is, and what nobody has seen nobody can judge.
  */
 export function namespaceScope(
   { integrations }: Configuration,
@@ -18,11 +18,14 @@ export function namespaceScope(
     matchesSelector(namespaceSelector, { ...labels, [NAMESPACE_NAME_LABEL]: name })
   return {
     whenKnown: () => namespaces.whenSynced(),
-    selects: name => matches(name, namespaces.get('', name)?.metadata.labels),
+    selects: name => {
+      const known = namespaces.get('', name)
+      return known && matches(name, known.metadata.labels)
+    },
     onChange: changed => {
       namespaces.subscribe(({ object, previous }) => {
         const { name = '', labels } = object.metadata
-        if (matches(name, labels) !== matches(name, previous?.metadata.labels)) changed(name)
+        if (previous === undefined || matches(name, labels) !== matches(name, previous.metadata.labels)) changed(name)
       })
     },
   }

@@ -39,7 +39,7 @@ import { namespaceScope } from './namespace-scope.ts'
 import { OwnerCache } from './owner-cache.ts'
 import type { StatusPolicyFacts } from './status-policy.ts'
 import { WatchMonitor } from './watch-monitor.ts'
-import { clusterWorld, lookUp, slimNamespace, slimQueue } from './world.ts'
+import { boundedLookUp, clusterWorld, lookUp, slimNamespace, slimQueue } from './world.ts'
 
 export interface ClusterDeps {
   readonly credentials: Credentials
@@ -52,6 +52,8 @@ export interface ClusterDeps {
 
 /** The client's connections are for writes: whoever has us look up what does not exist must not keep a lift waiting. */
 const LOOKUPS_AT_ONCE = 4
+/** At a hundred a second, more than can be answered before the API server gives up. */
+const MOST_LOOKUPS = 128
 
 /**
  * Everything that runs only with a cluster: the caches behind the webhooks, the certificates the API server trusts,
@@ -142,10 +144,10 @@ export class ClusterServices {
       defaultQueues: this.#defaultQueues,
     })
     const turns = new Lanes(LOOKUPS_AT_ONCE)
-    this.lookUp = (lookups, signal) => {
+    this.lookUp = boundedLookUp((lookups, signal) => {
       metrics.webhookLookups.inc(lookups.length)
       return lookUp(api, lookups, signal, turns)
-    }
+    }, MOST_LOOKUPS)
     const { name, holds } = engine
     log.info({ self, server: deps.credentials.server.origin, engine: name, holds }, 'connected to the cluster')
   }

@@ -5,6 +5,7 @@ import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { NAMESPACES } from '../kube/vocabulary/resources.ts'
 import { Lanes } from '../reconciler/lanes.ts'
 import type { CachedWorld, Fact, Lookup } from '../server/asking-world.ts'
+import type { LookUp } from '../server/inquiry.ts'
 import { type OwnerCache, ownerFacts } from './owner-cache.ts'
 
 interface Objects {
@@ -60,6 +61,23 @@ export async function lookUp(
       return { question, answer: question.kind === 'owner' ? ownerFacts(object) : slimNamespace(object).metadata }
     }),
   )
+}
+
+/**
+ * Each review that waits for a look-up is held in memory, and whoever reaches the port can make as many as he likes:
+ * beyond so many the review fails at once, and the API server tells whoever asked to try again.
+ */
+export function boundedLookUp(ask: LookUp, most: number): LookUp {
+  let open = 0
+  return async (lookups, signal) => {
+    if (open + lookups.length > most) throw new Error('too many objects are being looked up at the moment: try again')
+    open += lookups.length
+    try {
+      return await ask(lookups, signal)
+    } finally {
+      open -= lookups.length
+    }
+  }
 }
 
 async function fetchOne(api: KubeApi, lookup: Lookup, signal: AbortSignal): Promise<KubeObject | undefined> {

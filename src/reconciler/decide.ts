@@ -18,9 +18,9 @@ import type { Unit } from './unit.ts'
  * the same objects give the same actions. Deletions are served first and depend on nothing that follows.
  */
 export function decide(unit: Unit, engine: Engine, now: string): Decision {
-  const abandoned = unit.pods.every(is.isGivenUp)
+  const abandoned = isAbandoned(unit)
   const { leaving = [], staying = [] } = Object.groupBy(unit.pods, pod =>
-    abandoned || is.mayLeave(pod) ? 'leaving' : 'staying',
+    (abandoned && is.isGivenUp(pod)) || is.mayLeave(pod) ? 'leaving' : 'staying',
   )
   const deletedOrphans = unit.orphans.filter(orphan => orphan.metadata.deletionTimestamp != null)
   const rest = { ...unit, pods: staying }
@@ -56,6 +56,18 @@ function passOver({ outside, namespace }: Unit): Decision {
   }
 }
 
+/**
+ * Nobody wants anything of the unit any more. Who has no place in it has no say in that either: a stranger's pod behind
+ * the gate must not keep what its group has done from going.
+ */
+function isAbandoned(unit: Unit): boolean {
+  if (unit.pods.every(is.isGivenUp)) return true
+  if (unit.workload === undefined || unit.kind === 'single' || !unit.pods.some(is.isGivenUp)) return false
+  const { excess, misfits } = seat(unit, unit.workload)
+  const placeless = new Set([...excess, ...misfits.map(({ pod }) => pod)])
+  return unit.pods.every(pod => is.isGivenUp(pod) || placeless.has(pod))
+}
+
 const NOTHING: Decision = { actions: [], standings: [] }
 
 const workloadsOf = ({ workload, orphans }: Unit): readonly QueuedWorkload[] =>
@@ -69,6 +81,7 @@ const workloadsOf = ({ workload, orphans }: Unit): readonly QueuedWorkload[] =>
 function isForsaken(unit: Unit, workload: QueuedWorkload, engine: Engine): boolean {
   const { deletionTimestamp, ownerReferences } = workload.metadata
   if (deletionTimestamp != null || !(ownerReferences ?? []).every(({ uid }) => unit.elsewhere.has(uid))) return false
+  if (unit.outside.some(is.mayRun)) return false
   const own = unit.workload === workload && (unit.kind === 'single' || engine.isForGroup(workload))
   if (!own || unit.pods.length === 0) return true
   return engine.read(workload).kind === 'finished' && unit.pods.every(is.isGated)

@@ -36,7 +36,11 @@ export function seat(unit: Unit, workload: QueuedWorkload): Seating {
   const places = workload.spec.podSets.map(podSet => ({ podSet, charge: chargeOf(podSet), taken: 0 }))
   const taken = unit.pods.filter(pod => !isGated(pod) && takesPlace(pod))
   for (const pod of taken) {
-    const own = places.filter(({ podSet, charge }) => sitsIn(unit, pod, podSet) && !uncovered(pod, podSet, charge))
+    // What is too long to be kept now, with the tolerations of its queue say, was covered when it was lifted.
+    const own = places.filter(
+      ({ podSet, charge }) =>
+        sitsIn(unit, pod, podSet) && (pod.excess !== undefined || !uncovered(pod, podSet, charge)),
+    )
     // What it was lifted as cannot be told any more: it takes a place wherever it may have one.
     for (const place of own.length > 0 ? own : places) place.taken += 1
   }

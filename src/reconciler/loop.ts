@@ -48,8 +48,9 @@ export interface ReconcilerDeps {
 export interface NamespaceScope {
   /** What is asked before has no meaning. */
   whenKnown(): Promise<unknown>
-  selects(namespace: string): boolean
-  /** Calls when a namespace comes in or goes out. */
+  /** Undefined: the namespace has not been seen yet. */
+  selects(namespace: string): boolean | undefined
+  /** Calls when a namespace is seen for the first time, comes in or goes out. */
   onChange(changed: (namespace: string) => void): void
 }
 
@@ -93,7 +94,7 @@ export class Reconciler {
       ownedBy: uid => workloads.byIndex('owner', uid),
       pod: (namespace, name) => pods.get(namespace, name),
       job: (kind, namespace, name) => jobs.get(kind)?.get(namespace, name),
-      selects: deps.scope.selects,
+      selects: namespace => deps.scope.selects(namespace) === true,
       defaultsIn: namespace => this.#caches.defaultsIn(namespace),
     }
     this.#queue = new WorkQueue({ clock, random, log, metrics: deps.metrics.queue })
@@ -117,7 +118,10 @@ export class Reconciler {
         this.#queue.add(jobKeyOf(kind, object))
       })
     }
-    deps.scope.onChange(namespace => this.#addAll(({ metadata }) => metadata.namespace === namespace))
+    deps.scope.onChange(namespace => {
+      // Before that everything is looked at anyway, and there may be thousands of namespaces.
+      if (this.#current) this.#addAll(({ metadata }) => metadata.namespace === namespace)
+    })
     // What its pods will ask for may be another amount now.
     this.#caches.limitRanges.subscribe(({ object: { metadata } }) => {
       this.#addAll(job => job.metadata.namespace === metadata.namespace)
@@ -205,6 +209,9 @@ export class Reconciler {
     if (kind === 'queue') return this.#reconcileQueue(key, turn)
     if (kind === 'stray') return this.#releaseStray(key, turn)
     const jobKind = jobKindOf(kind)
+    const [, namespace = ''] = key.split('/')
+    // Whether it is ours is known when the namespace is, and then it is looked at again.
+    if (this.#deps.scope.selects(namespace) === undefined) return Promise.resolve('settled')
     return jobKind === undefined ? this.#reconcileUnit(key, turn) : this.#reconcileJob(jobKind, key, turn)
   }
 

@@ -127,8 +127,13 @@ function addWebhook(
       send(reply, lifecycle, answer, true)
       return
     }
-    recorder.started()
     const { socket } = request.raw
+    if (!connections.asked(socket)) {
+      reply.hijack()
+      socket.destroy()
+      return
+    }
+    recorder.started()
     const finish = (answer: Answer, close = false) => {
       recorder.finished()
       connections.answered(socket)
@@ -144,7 +149,6 @@ function addWebhook(
       }
       const answer = reviewer.review(body.bytes, started, (request.query as ReviewQuery).budgetMs)
       if (!(answer instanceof Promise)) return judged(answer)
-      connections.judging(socket)
       void answer.then(judged)
     })
   })

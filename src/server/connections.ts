@@ -3,22 +3,22 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 
 /**
- * Several API servers that each have as many reviews under way as they admit changes at once (200 by default), and not
- * so many that connections alone fill the memory.
+ * Three API servers with as many reviews under way as they take requests at once (600 by default). Each connection
+ * takes 52 KB, so that these take about 100 MB of what the manifests give.
  */
-const MAX_CONNECTIONS = 512
+const MAX_CONNECTIONS = 2048
 
 interface Connection {
   readonly key: string
   readonly socket: Socket
-  /** A review of it is being judged. */
+  /** A request of it has not been answered yet. */
   busy: boolean
 }
 
 /**
- * The open connections, those that have not been used for the longest first. When there are too many, the first that
- * waits for nothing from us makes room: API servers open a new one when they need it, and whoever only holds connections
- * open holds none for long. One that is still in its handshake, or half-way through a body, waits for nothing from us.
+ * The open connections, those that have not been answered for the longest first. When there are too many, the first
+ * makes room, whatever it waits for: API servers open a new one when they need it, and if those that wait were spared,
+ * whoever keeps enough of them waiting would leave no room for an API server.
  */
 export class Connections {
   readonly #max: number
@@ -39,9 +39,16 @@ export class Connections {
     })
   }
 
-  judging(socket: Socket): void {
+  /**
+   * False: the one before has no answer yet. API servers send one request after the other on a connection; whoever does
+   * not would have us hold as many reviews as he likes on one.
+   */
+  asked(socket: Socket): boolean {
     const connection = this.#bySocket.get(socket)
-    if (connection !== undefined) connection.busy = true
+    if (connection === undefined) return true
+    if (connection.busy) return false
+    connection.busy = true
+    return true
   }
 
   answered(socket: Socket): void {
@@ -53,11 +60,7 @@ export class Connections {
   }
 
   #opened(socket: Socket): void {
-    if (this.#open.size >= this.#max && !this.#makeRoom()) {
-      this.#onCut()
-      socket.destroy()
-      return
-    }
+    if (this.#open.size >= this.#max) this.#makeRoom()
     const connection: Connection = { key: keyOf(socket), socket, busy: false }
     this.#open.set(connection.key, connection)
     socket.once('close', () => {
@@ -65,15 +68,13 @@ export class Connections {
     })
   }
 
-  #makeRoom(): boolean {
-    for (const { key, socket, busy } of this.#open.values()) {
-      if (busy) continue
+  #makeRoom(): void {
+    for (const { key, socket } of this.#open.values()) {
       this.#open.delete(key)
       this.#onCut()
       socket.destroy()
-      return true
+      return
     }
-    return false
   }
 }
 

@@ -57,11 +57,11 @@ function quantityErrors(quantities: unknown, at: string): readonly FieldError[] 
   if (quantities === undefined || quantities === null) return []
   if (!isObject(quantities)) return [invalid(at, quantities, 'must be an object: names of resources and quantities')]
   return Object.entries<unknown>(quantities satisfies Fields)
-    .slice(0, MAX_ERRORS)
     .flatMap(([name, quantity]) => {
       const problem = quantityProblem(quantity)
       return problem === undefined ? [] : [invalid(`${at}[${name}]`, quantity, problem)]
     })
+    .slice(0, MAX_ERRORS)
 }
 
 function quantityProblem(quantity: unknown): string | undefined {

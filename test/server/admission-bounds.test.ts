@@ -4,6 +4,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { generate } from 'selfsigned'
 import { afterEach, describe, expect, it } from 'vitest'
 import { allowed } from '../../src/admission/verdict.ts'
+import type { Fact } from '../../src/server/asking-world.ts'
 import { issueAuthority, type KeyPair } from '../../src/tls/authority.ts'
 import type { Webhook } from '../../src/webhooks/webhook.ts'
 import { type RunningServer, startServer } from '../support/admission-server.ts'
@@ -79,6 +80,26 @@ describe('connections that nobody uses', () => {
     const [used] = Object.values(agent.freeSockets).flat()
     expect(used?.destroyed).toBe(false)
     agent.destroy()
+  })
+})
+
+describe('requests that do not wait for the answer before', () => {
+  it('end their connection: API servers send none', async () => {
+    const pending = Promise.withResolvers<readonly Fact[]>()
+    const asks: Webhook = {
+      ...webhook,
+      review: (_, world) => {
+        world.namespace('unknown')
+        return allowed('Ignored')
+      },
+    }
+    running = await startServer([asks], { lookup: () => pending.promise })
+    const socket = await stranger()
+    const body = JSON.stringify(podReview())
+    const head = `POST /mutate/pods HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`
+    socket.write(head + body + head + body)
+    await once(socket, 'close')
+    pending.resolve([{ question: { kind: 'namespace', namespace: 'unknown' }, answer: 'absent' }])
   })
 })
 

@@ -154,7 +154,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'keeps the succeeded pods of a group that is deleted',
     from: 'found by the simulator: a deleted namespace waits for its pods before it touches their Workload',
     file: DECIDE,
-    find: 'abandoned || is.mayLeave(pod)',
+    find: '(abandoned && is.isGivenUp(pod)) || is.mayLeave(pod)',
     replace: 'is.mayLeave(pod)',
     seed: 40,
   },

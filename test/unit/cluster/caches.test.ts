@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ownerForCache } from '../../../src/cluster/owner-cache.ts'
-import { slimNamespace, slimQueue } from '../../../src/cluster/world.ts'
+import { boundedLookUp, slimNamespace, slimQueue } from '../../../src/cluster/world.ts'
+import type { Fact } from '../../../src/server/asking-world.ts'
 
 const identity = { name: 'a', namespace: 'ml', uid: 'u', resourceVersion: '7' }
 const junk = { 'example.com/junk': 'x'.repeat(200_000) }
@@ -32,5 +33,27 @@ describe('what the caches behind the reviews keep', () => {
   it('of a reference that can lead to nothing is nothing', () => {
     const owner = { metadata: { ...identity, ownerReferences: [reference('x'.repeat(2000), true)] } }
     expect(ownerForCache(owner)).toEqual({ metadata: identity })
+  })
+})
+
+describe('look-ups', () => {
+  it('are so many at a time and no more, and the places of those that have ended are free', async () => {
+    const question = { kind: 'namespace', namespace: 'new' } as const
+    let settle: (facts: readonly Fact[]) => void = () => {}
+    const ask = boundedLookUp(
+      () =>
+        new Promise(resolve => {
+          settle = resolve
+        }),
+      1,
+    )
+    const { signal } = new AbortController()
+    const first = ask([question], signal)
+    await expect(ask([question], signal)).rejects.toThrow('try again')
+    settle([])
+    expect(await first).toEqual([])
+    const second = ask([question], signal)
+    settle([])
+    expect(await second).toEqual([])
   })
 })

@@ -32,17 +32,25 @@ function scoped(
 }
 
 describe('the namespaces of the reconciler', () => {
-  it('are those of the configuration, by name also where the cache has none yet', () => {
-    const { scope } = scoped(DEFAULT_CONFIGURATION.integrations.podOptions.namespaceSelector)
-    expect(['ml', 'kube-system', 'muster-system'].filter(scope.selects)).toEqual(['ml'])
+  it('are those of the configuration', () => {
+    const names = ['ml', 'kube-system', 'muster-system']
+    const { namespaceSelector } = DEFAULT_CONFIGURATION.integrations.podOptions
+    const { scope } = scoped(namespaceSelector, ...names.map(name => namespace(name)))
+    expect(names.map(scope.selects)).toEqual([true, false, false])
+  })
+
+  it('are not known before they are seen, whatever the selector says', () => {
+    for (const selector of [{}, { matchLabels: { queued: 'yes' } }]) {
+      expect(scoped(selector).scope.selects('new')).toBeUndefined()
+    }
   })
 
   it('are selected by their labels', () => {
     const { scope } = scoped({ matchLabels: { queued: 'yes' } }, namespace('ml', { queued: 'yes' }), namespace('web'))
-    expect(['ml', 'web', 'unknown'].filter(scope.selects)).toEqual(['ml'])
+    expect(['ml', 'web'].map(scope.selects)).toEqual([true, false])
   })
 
-  it('are told when one comes in or goes out, and not otherwise', () => {
+  it('are told when one is seen, comes in or goes out, and not otherwise', () => {
     const { scope, tell } = scoped({ matchLabels: { queued: 'yes' } })
     const changed: string[] = []
     scope.onChange(name => changed.push(name))
@@ -54,6 +62,6 @@ describe('the namespaces of the reconciler', () => {
       previous: namespace('ml', { queued: 'yes' }),
     })
     tell({ type: 'updated', object: namespace('ml'), previous: namespace('ml', { queued: 'yes' }) })
-    expect(changed).toEqual(['ml', 'ml'])
+    expect(changed).toEqual(['web', 'ml', 'ml'])
   })
 })

@@ -41,6 +41,18 @@ const announced = (spec: unknown): string =>
     { name: 'w', count: 2, template: { spec } },
   ])
 
+it('refuses an amount below nothing behind any number of others', () => {
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`example.com/d-${index}`, '1']))
+  const requests = { ...many, cpu: '-64' }
+  const sets = [
+    { name: 'driver', count: 1 },
+    { name: 'worker', count: 1, template: { spec: { containers: [{ name: 'main', resources: { requests } }] } } },
+  ]
+  expect(parseGroupSets(JSON.stringify(sets), 'driver').errors.map(({ field }) => field)).toEqual([
+    expect.stringContaining('requests[cpu]'),
+  ])
+})
+
 describe('what is announced', () => {
   const container = (resources: unknown) => ({ name: 'c', resources })
   const spec = '[1].template.spec'

@@ -112,6 +112,13 @@ describe('a lifted member takes its place', () => {
     expect(lifts(lifted(0, '1', big), small, replacement)).toHaveLength(1)
   })
 
+  it('and in no other when it has become too long to be kept', () => {
+    const excess = 'it has grown by the tolerations of its queue'
+    const small = { ...lifted(2, '1m', { [GROUP_ROLE]: 'small', [PODSET_LABEL]: 'small' }), excess }
+    const big = lifted(0, '1', { [GROUP_ROLE]: 'big', [PODSET_LABEL]: 'big' })
+    expect(lifts(big, { ...small, requests: { problem: excess } }, replacement)).toHaveLength(1)
+  })
+
   it.each([
     ['a role that is none of the group', { [GROUP_ROLE]: 'huge', [PODSET_LABEL]: 'big' }],
     ['another role than it was lifted in', { [GROUP_ROLE]: 'small', [PODSET_LABEL]: 'big' }],

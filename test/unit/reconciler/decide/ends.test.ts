@@ -135,6 +135,15 @@ describe('a stranger behind the gate', () => {
     }
   })
 
+  it('keeps nobody’s pods from leaving when their group is given up', () => {
+    const done = running(0, { phase: 'Succeeded', deleting: 0 })
+    const given = decide(group([done, stranger()], workload), NOW).actions
+    expect(given).toContainEqual({ kind: 'RemoveFinalizer', pod: expect.objectContaining({ name: 'gang-0' }) })
+    expect(given).not.toContainEqual({ kind: 'RemoveFinalizer', pod: expect.objectContaining({ name: 'gang-7' }) })
+    // One that has a place is what the group waits for.
+    expect(kinds(group([done, member(7)], workload))).not.toContain('RemoveFinalizer')
+  })
+
   it('is let go at once when it is deleted, whatever it says', () => {
     expect(kinds(group([...lifted, stranger({ phase: 'Succeeded', deleting: 0 })], workload))).toEqual([
       'RemoveFinalizer',
@@ -165,6 +174,11 @@ describe('a Workload without pods', () => {
     const finished = { ...orphaned, status: { conditions: [...ADMITTED, holds('Finished', 'Abandoned')] } }
     expect(kinds(group([], finished))).toEqual(['ReleaseWorkload', 'DeleteWorkload'])
     expect(kinds(group(gang(3), finished))).toEqual(['ReleaseWorkload', 'DeleteWorkload'])
+  })
+
+  it('is not ended while one of its pods may run in a namespace that was left out', () => {
+    expect(kinds({ ...group([], orphaned), outside: [running(0)] })).toEqual([])
+    expect(kinds({ ...group([], orphaned), outside: [member(0)] })).toEqual(['SetStatus'])
   })
 
   it('is left to the garbage collector while it has owners that may only be unknown yet', () => {
