@@ -46,6 +46,21 @@ export const patchedAlike = (reason: string, prepared: PreparedPatch): Allowed =
   warnings: [],
 })
 
+/** Two answers to one request: a refusal wins, and of two refusals the one that names wrong fields. */
+export function both(one: Verdict, other: Verdict): Verdict {
+  const warnings = [...one.warnings, ...other.warnings]
+  if (one.kind === 'allowed' && other.kind === 'allowed') {
+    const audit = { ...one.audit, ...other.audit }
+    const patch = [...one.patch, ...other.patch]
+    return { kind: 'allowed', reason: one.reason, patch, warnings, ...(Object.keys(audit).length > 0 && { audit }) }
+  }
+  if (one.kind === 'allowed') return { ...other, warnings }
+  if (other.kind === 'allowed') return { ...one, warnings }
+  if (one.code !== other.code) return { ...(one.code > other.code ? one : other), warnings }
+  const errors = [...one.errors, ...other.errors]
+  return { ...one, errors, message: aggregate(errors), warnings }
+}
+
 /** Wrong fields: 422, as the API server answers for the rules of its own. */
 export const invalidObject = (errors: readonly FieldError[], warnings: readonly string[] = []): Denied => ({
   kind: 'denied',

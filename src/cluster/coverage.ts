@@ -6,14 +6,17 @@ import {
   MIRROR_POD,
   OFFLINE_IDENTITY,
   QUEUE_NAME,
+  QUEUED,
   RESOURCE_IN_USE,
   SCHEDULING,
+  SYSTEM_NAMESPACE,
   WEBHOOK_CONFIGURATION,
 } from '../kube/vocabulary/names.ts'
 import type { LabelSelector, StringMap } from '../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
 import type { InstalledConfiguration, InstalledWebhook } from '../kube/vocabulary/webhook-configurations.ts'
 import { WEBHOOKS } from '../webhooks/all.ts'
+import { podsEnabled } from '../webhooks/pods/scope.ts'
 import { type Rule, resourceIn, type Webhook } from '../webhooks/webhook.ts'
 import type { Finding } from './finding.ts'
 import { compareStatusPolicy, type StatusPolicyFacts } from './status-policy.ts'
@@ -52,8 +55,7 @@ export function compareCoverage(facts: CoverageFacts): readonly Finding[] {
       ...entries.flatMap(entry => [...queueFindings(webhook, entry, facts), ...conditionFindings(entry)]),
     ]
   })
-  const queuesPods = needed.some(({ queueing }) => queueing !== undefined)
-  const ofPolicy = queuesPods && statusPolicy !== undefined ? compareStatusPolicy(config, statusPolicy) : []
+  const ofPolicy = podsEnabled(config) && statusPolicy !== undefined ? compareStatusPolicy(config, statusPolicy) : []
   return [...ofWebhooks, ...ofPolicy]
 }
 
@@ -187,6 +189,7 @@ const KNOWN_MARKS = [
   `'${QUEUE_NAME}' in`,
   `'${SCHEDULING}' in`,
   MANAGED,
+  `'${QUEUED}'`,
   "key.startsWith('kueue.x-k8s.io/')",
   MIRROR_POD,
   `'${RESOURCE_IN_USE}' in`,
@@ -195,4 +198,5 @@ const KNOWN_MARKS = [
   'system:serviceaccount:kube-system:generic-garbage-collector',
   `'${BREAK_GLASS}' in request.userInfo.groups`,
   "object.spec.priorityClassName == 'system-node-critical'",
+  `!(request.namespace in ['kube-system', '${SYSTEM_NAMESPACE}'])`,
 ]

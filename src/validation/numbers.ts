@@ -26,8 +26,12 @@ export function isUint64(text: string): boolean {
   return /^[0-9]+$/.test(text) && (text.length <= 19 || (text.length <= 64 && BigInt(text) <= MAX_UINT64))
 }
 
-const BOOLEANS = new Set(['1', 't', 'T', 'TRUE', 'true', 'True', '0', 'f', 'F', 'FALSE', 'false', 'False'])
+const TRUE = new Set(['1', 't', 'T', 'TRUE', 'true', 'True'])
+const FALSE = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False'])
 
-export function isGoBoolean(text: string): boolean {
-  return BOOLEANS.has(text)
-}
+export const isGoTrue = (text: string): boolean => TRUE.has(text)
+export const isGoBoolean = (text: string): boolean => TRUE.has(text) || FALSE.has(text)
+
+/** As `atoiProblem`. */
+export const parseBoolProblem = (text: string): string =>
+  `strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`

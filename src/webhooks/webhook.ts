@@ -47,6 +47,11 @@ export interface Queueing {
   readonly namespaces: (config: Configuration) => LabelSelector
 }
 
+/** Pods and Jobs wait in the same namespaces. */
+export const QUEUEING: Queueing = {
+  namespaces: config => config.integrations.podOptions.namespaceSelector,
+}
+
 /**
  * A review up to this size is decided at once: it takes a few milliseconds at most. The largest legal one takes a
  * hundred times as long, and nobody else would be answered meanwhile.

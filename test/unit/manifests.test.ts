@@ -8,14 +8,18 @@ import { parseConfiguration } from '../../src/config/load.ts'
 import {
   ADMISSION_GATE,
   BREAK_GLASS,
+  CHILD_OF,
+  HELD,
   MANAGED,
   MIRROR_POD,
   OFFLINE_IDENTITY,
   QUEUE_NAME,
+  QUEUED,
   RESOURCE_IN_USE,
   SCHEDULING,
   SERVICE_NAME,
   STATUS_POLICY,
+  STOPPING,
   SYSTEM_NAMESPACE,
 } from '../../src/kube/vocabulary/names.ts'
 import { WEBHOOKS } from '../../src/webhooks/all.ts'
@@ -211,10 +215,14 @@ interface Entry {
   readonly rules: readonly { readonly resources: readonly string[] }[]
 }
 
+const condition = ({ matchConditions }: Entry, name: string): string =>
+  matchConditions.find(each => each.name === name)?.expression ?? ''
+
 describe('the webhooks', () => {
   const mutating = only('MutatingWebhookConfiguration')
   const validating = only('ValidatingWebhookConfiguration')
   const both = [mutating.webhooks[0], validating.webhooks[0]]
+  const queueing = mutating.webhooks[1]
   const bindings = validating.webhooks[1]
   const jobs = validating.webhooks.slice(2, 5)
   const workloads = validating.webhooks[5]
@@ -222,10 +230,12 @@ describe('the webhooks', () => {
 
   it('have the names and paths of the contract', () => {
     for (const { metadata } of [mutating, validating]) expect(metadata.name).toBe('muster')
-    expect(mutating.webhooks).toHaveLength(1)
+    expect(mutating.webhooks).toHaveLength(2)
+    expect(queueing.name).toBe('jobs.muster.dev')
     const service = { name: SERVICE_NAME, namespace: SYSTEM_NAMESPACE, port: 443 }
     expect(both[0].clientConfig).toEqual({ service: { ...service, path: '/mutate/pods' } })
     expect(both[1].clientConfig).toEqual({ service: { ...service, path: '/validate/pods' } })
+    expect(queueing.clientConfig).toEqual({ service: { ...service, path: '/mutate/jobs' } })
     expect(bindings.name).toBe('bindings.validate.muster.dev')
     expect(bindings.clientConfig).toEqual({ service: { ...service, path: '/validate/bindings' } })
     const kinds = ['jobs', 'cronjobs', 'jobsets']
@@ -240,11 +250,31 @@ describe('the webhooks', () => {
     expect(validating.webhooks).toHaveLength(7)
   })
 
-  it('are not called for Jobs that say nothing about their scheduling', () => {
-    for (const { matchConditions } of jobs) {
-      expect(matchConditions[0].name).toBe('asks-to-be-scheduled')
+  it('are not called for Jobs that say nothing about their scheduling, nor about a queue', () => {
+    for (const { name, matchConditions } of jobs) {
+      const isQueueable = name !== 'cronjobs.validate.muster.dev'
+      expect(matchConditions[0].name).toBe(`asks-to-be-scheduled${isQueueable ? '-or-queued' : ''}`)
       expect(matchConditions[0].expression).toContain(`'${SCHEDULING}' in`)
+      if (!isQueueable) continue
+      expect(matchConditions[0].expression).toContain(`'${QUEUE_NAME}' in`)
+      const marks = [QUEUED, HELD, STOPPING, CHILD_OF].map(mark => `'${mark}'`).join(', ')
+      expect(matchConditions[0].expression).toContain(`key in [${marks}]`)
     }
+    expect(condition(queueing, 'asks-for-a-queue')).toBe(`'${QUEUE_NAME}' in object.metadata.?labels.orValue({})`)
+  })
+
+  it('are called to suspend a Job when it is new, or suspended, or resumed, or comes to a queue', () => {
+    const expression = condition(queueing, 'is-new-or-suspended-or-resumed')
+    expect(expression.startsWith("request.operation == 'CREATE' ||")).toBe(true)
+    expect(expression).toContain('object.spec.?suspend.orValue(false) != oldObject.spec.?suspend.orValue(false)')
+    for (const mark of [QUEUED, CHILD_OF]) expect(expression).toContain(`'${mark}'`)
+  })
+
+  it('are not called for the status that the usual controllers of Jobs and JobSets write', () => {
+    const { controllers } = DEFAULT_CONFIGURATION.guard
+    const [ofJobs, , ofJobSets] = jobs.map((entry: Entry) => condition(entry, 'not-a-mere-status'))
+    for (const user of controllers['batch/job'] ?? []) expect(ofJobs).toContain(`'${user}'`)
+    for (const user of controllers['jobset.x-k8s.io/jobset'] ?? []) expect(ofJobSets).toContain(`'${user}'`)
   })
 
   it('are called for a new parallelism only where it may be that of a gang', () => {
@@ -268,7 +298,8 @@ describe('the webhooks', () => {
         ),
       ),
     )
-    const ours = WEBHOOKS.flatMap(({ mutating: mutates, path, rules }) =>
+    const byPhase = [...WEBHOOKS].sort((a, b) => Number(b.mutating) - Number(a.mutating))
+    const ours = byPhase.flatMap(({ mutating: mutates, path, rules }) =>
       rules.map(rule => ({
         kind: mutates ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration',
         path,
@@ -283,7 +314,7 @@ describe('the webhooks', () => {
   })
 
   it('leave kube-system and Muster itself alone, answer fast, and have no side effects', () => {
-    for (const webhook of [...both, bindings, ...jobs, workloads]) {
+    for (const webhook of [...both, queueing, bindings, ...jobs, workloads]) {
       expect(webhook).toMatchObject({
         admissionReviewVersions: ['v1'],
         failurePolicy: 'Fail',
@@ -297,7 +328,7 @@ describe('the webhooks', () => {
         },
       })
     }
-    expect(both[0].reinvocationPolicy).toBe('IfNeeded')
+    for (const { reinvocationPolicy } of mutating.webhooks) expect(reinvocationPolicy).toBe('IfNeeded')
   })
 
   it('hold nobody up who is only warned', () => {
@@ -319,9 +350,6 @@ describe('the webhooks', () => {
     }
     expect(both[1].matchConditions[1].expression).toContain('[object, oldObject].exists(pod, pod != null &&')
   })
-
-  const condition = ({ matchConditions }: Entry, name: string): string =>
-    matchConditions.find(each => each.name === name)?.expression ?? ''
 
   it('are not called for changes of pods that leave the marks alone', () => {
     const expression = condition(both[1], 'touches-our-marks')
@@ -354,7 +382,7 @@ describe('the webhooks', () => {
   })
 
   it('are not called for what Muster itself writes, under the identity that its manifests give it', () => {
-    for (const entry of [both[1], workloads]) {
+    for (const entry of [both[1], queueing, jobs[0], jobs[2], workloads]) {
       expect(condition(entry, 'not-muster-itself')).toBe(`request.userInfo.username != '${OFFLINE_IDENTITY}'`)
     }
   })
@@ -365,13 +393,17 @@ describe('the webhooks', () => {
         `!(has(request.userInfo.groups) && '${BREAK_GLASS}' in request.userInfo.groups)`,
       )
     }
-    expect(JSON.stringify(mutating)).not.toContain(BREAK_GLASS)
+    expect(JSON.stringify(both[0])).not.toContain(BREAK_GLASS)
+    // What waits already can be resumed by hand.
+    const emergency = condition(queueing, 'not-resumed-in-an-emergency')
+    expect(emergency.startsWith("request.operation == 'CREATE' ||")).toBe(true)
+    expect(emergency).toContain(BREAK_GLASS)
   })
 
   it('see all pods of chosen namespaces in the overlay for that, but for what the cluster needs to live', () => {
     const folder = join(root, 'manifests/overlays/all-pods')
-    const { patches } = parseYaml(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'))
-    for (const { target } of patches) {
+    const { patches, replacements } = parseYaml(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'))
+    for (const { target } of patches.slice(0, 2)) {
       expect(target).toEqual({ kind: '(Mutating|Validating)WebhookConfiguration', name: 'muster' })
     }
     // Somebody has to say which namespaces: the file is not there.
@@ -384,6 +416,13 @@ describe('the webhooks', () => {
     expect(replace).toMatchObject({ op: 'replace', path: '/webhooks/0/matchConditions/1' })
     expect(replace.value.expression).toContain(`!(request.namespace in ['kube-system', '${SYSTEM_NAMESPACE}'])`)
     expect(replace.value.expression).toContain("'system-node-critical'")
+    // And all Jobs and JobSets, in the same namespaces.
+    expect(patches[2].target).toEqual({ kind: 'MutatingWebhookConfiguration', name: 'muster' })
+    const [testJobs, replaceJobs] = parseYaml(patches[2].patch)
+    expect(testJobs).toEqual({ op: 'test', path: '/webhooks/1/matchConditions/0/name', value: 'asks-for-a-queue' })
+    expect(replaceJobs.value.expression).toBe(`!(request.namespace in ['kube-system', '${SYSTEM_NAMESPACE}'])`)
+    expect(replacements[0].source.fieldPath).toBe('webhooks.[name=pods.muster.dev].namespaceSelector')
+    expect(replacements[0].targets[0].fieldPaths).toEqual(['webhooks.[name=jobs.muster.dev].namespaceSelector'])
   })
 })
 
@@ -431,7 +470,7 @@ describe('the policies', () => {
 
   it('hold the account of Muster, and nobody else, to what it writes', () => {
     const account = policies.filter(({ metadata }) => metadata.name.startsWith('muster-account'))
-    expect(account).toHaveLength(4)
+    expect(account).toHaveLength(5)
     for (const { metadata } of account) {
       expect(conditionsOf(metadata.name)).toEqual({
         'muster-itself': `request.userInfo.username == '${OFFLINE_IDENTITY}'`,

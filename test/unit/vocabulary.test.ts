@@ -27,6 +27,9 @@ const CLAIMS = 'webhooks/pods/claims.ts'
 const GUARD = 'webhooks/pods/guard.ts'
 const UPDATE = 'webhooks/pods/update.ts'
 const VALIDATION = 'webhooks/pods/validation.ts'
+const JOB_MUTATION = 'webhooks/jobs/mutation.ts'
+const JOB_GUARD = 'webhooks/jobs/queue-guard.ts'
+const JOB_RULES = 'webhooks/jobs/queue-rules.ts'
 const QUEUE_MARKS = 'webhooks/queue-marks.ts'
 const QUEUES = 'webhooks/queues.ts'
 const COVERAGE = 'cluster/coverage.ts'
@@ -47,8 +50,17 @@ type ObjectName =
 const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   QUEUE_NAME: {
     read: POD,
-    written: [MUTATION, 'cluster/owner-cache.ts', 'cli/greeting.ts'],
-    named: [QUEUE_MARKS, QUEUES, 'webhooks/jobs/queue-label.ts', COVERAGE, CACHES, 'engines/builtin/messages.ts'],
+    written: [MUTATION, JOB_MUTATION, 'cluster/owner-cache.ts', 'cli/greeting.ts'],
+    named: [
+      QUEUE_MARKS,
+      QUEUES,
+      JOB_GUARD,
+      JOB_RULES,
+      'webhooks/jobs/queue-label.ts',
+      COVERAGE,
+      CACHES,
+      'engines/builtin/messages.ts',
+    ],
   },
   MANAGED: {
     read: POD,
@@ -72,7 +84,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   PRIORITY_CLASS: { read: POD, named: [QUEUE_MARKS] },
   MAX_EXEC_TIME: { read: POD, named: [QUEUE_MARKS] },
   PREBUILT_WORKLOAD: { read: POD },
-  ELASTIC_JOB: { read: POD, named: [QUEUE_MARKS, VALIDATION] },
+  ELASTIC_JOB: { read: POD, named: [QUEUE_MARKS, VALIDATION, JOB_RULES] },
   ADMISSION_GATED_BY: { read: POD, named: ['webhooks/pods/admission-gates.ts'] },
   SUSPENDING_PARENT: { read: POD },
 
@@ -83,12 +95,12 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
 
   CREATOR: { read: POD, written: [MUTATION], named: [CLAIMS] },
 
-  QUEUED: { read: JOB, written: [JOB_WRITES] },
-  HELD: { read: JOB, written: [JOB_WRITES] },
+  QUEUED: { read: JOB, written: [JOB_WRITES, JOB_MUTATION], named: [JOB_GUARD, COVERAGE] },
+  HELD: { read: JOB, written: [JOB_WRITES, JOB_MUTATION], named: [JOB_GUARD] },
   STOPPING: { read: JOB, written: [JOB_WRITES] },
-  CHILD_OF: { read: JOB },
-  MIN_PARALLELISM: { read: JOB },
-  COMPLETIONS_FOLLOW: { read: JOB },
+  CHILD_OF: { read: JOB, written: [JOB_MUTATION], named: [JOB_GUARD] },
+  MIN_PARALLELISM: { read: JOB, named: [JOB_RULES] },
+  COMPLETIONS_FOLLOW: { read: JOB, named: [JOB_RULES] },
   JOB_UID: { read: 'workload/queued-workload.ts', written: ['engines/builtin/workloads.ts'] },
 
   MIRROR_POD: { read: POD, named: [COVERAGE] },

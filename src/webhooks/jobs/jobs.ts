@@ -1,5 +1,5 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
-import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
+import { allowed, both, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
 import { isObject } from '../../kube/vocabulary/fields.ts'
 import type { OwnerReference } from '../../kube/vocabulary/objects.ts'
 import type { FieldError } from '../../validation/field-error.ts'
@@ -17,27 +17,34 @@ import {
 import { cronJobWarnings, jobWarnings } from '../../validation/jobs/job-warnings.ts'
 import { createsFor, isGarbageCollector } from '../creators.ts'
 import { unlessBreakGlass } from '../exemption.ts'
-import { LARGE_BODY, type Rule, type Webhook } from '../webhook.ts'
+import { LARGE_BODY, QUEUEING, type Rule, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
 import { allowanceFor } from './allowance.ts'
 import { reviewJobSet } from './jobset.ts'
+import { CRON_JOBS, JOB_SETS, JOBS } from './kinds.ts'
+import { reviewJobMutation } from './mutation.ts'
 import { parallelismErrors } from './parallelism.ts'
+import { reviewQueueing } from './queueing.ts'
+import { queuesJobs } from './scope.ts'
 
-/** `/validate/jobs`: how Jobs, and what makes Jobs, may ask to be scheduled, and how that may change. */
+/**
+ * `/validate/jobs`: how Jobs, and what makes Jobs, may ask to be scheduled and to be queued, and how that may change.
+ */
 export function reviewJobValidation(request: AdmissionRequest, world: World): Verdict {
   const { operation, subResource } = request
   if (operation !== 'CREATE' && operation !== 'UPDATE') return allowed('NotOurs')
   const kind = kindOf(request)
   if (kind === undefined) return allowed('NotAJob')
-  if (subResource && !(kind === 'Job' && subResource === 'status' && annotationChanged(request))) {
-    return allowed('NotOurs')
-  }
+  if (subResource && (subResource !== 'status' || kind === 'CronJob')) return allowed('NotOurs')
+  const scheduling = reviewScheduling(request, kind, world)
+  return kind === 'CronJob' ? scheduling : both(scheduling, reviewQueueing(request, world))
+}
+
+function reviewScheduling(request: AdmissionRequest, kind: Kind, world: World): Verdict {
+  if (request.subResource && !(kind === 'Job' && annotationChanged(request))) return allowed('NotOurs')
   return kind === 'JobSet' ? reviewJobSet(request, world) : reviewJob(request, kind, world)
 }
 
-export const JOBS = { group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs' } as const
-export const CRON_JOBS = { group: 'batch', version: 'v1', kind: 'CronJob', resource: 'cronjobs' } as const
-export const JOB_SETS = { group: 'jobset.x-k8s.io', version: 'v1alpha2', kind: 'JobSet', resource: 'jobsets' } as const
 const SERVED = [JOBS, CRON_JOBS, JOB_SETS]
 
 const RULES: readonly Rule[] = [
@@ -49,9 +56,26 @@ const RULES: readonly Rule[] = [
   { of: JOBS, subresource: 'status', operations: ['UPDATE'], unseen: 'scheduling blocks change with the status' },
   { of: CRON_JOBS, operations: ['CREATE', 'UPDATE'], unseen: 'nobody judges how their Jobs ask to be scheduled' },
   { of: JOB_SETS, operations: ['CREATE', 'UPDATE'], unseen: 'nobody judges how their Jobs ask to be scheduled' },
+  { of: JOB_SETS, subresource: 'status', operations: ['UPDATE'], unseen: 'anyone may say that they have ended' },
 ]
 
+const MUTATION_RULES: readonly Rule[] = [JOBS, JOB_SETS].map(of => ({
+  of,
+  operations: ['CREATE', 'UPDATE'],
+  unseen: 'they run without waiting for admission',
+}))
+
 export const JOB_WEBHOOKS: readonly Webhook[] = [
+  {
+    name: 'mutate-jobs',
+    path: '/mutate/jobs',
+    mutating: true,
+    rules: MUTATION_RULES,
+    isEnabled: queuesJobs,
+    queueing: QUEUEING,
+    threadAbove: LARGE_BODY,
+    review: reviewJobMutation,
+  },
   {
     name: 'validate-jobs',
     path: '/validate/jobs',

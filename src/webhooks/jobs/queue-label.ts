@@ -1,14 +1,14 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, type Verdict } from '../../admission/verdict.ts'
-import { isObject } from '../../kube/vocabulary/fields.ts'
+import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import { frameworkOf } from '../../kube/vocabulary/frameworks.ts'
 import { QUEUE_NAME } from '../../kube/vocabulary/names.ts'
 import { labelPath } from '../../validation/field-error.ts'
 import { queueIn } from '../../workload/pod-facts.ts'
 import { unlessBreakGlass } from '../exemption.ts'
-import { isCalledFor, LARGE_BODY, type Rule, type Webhook } from '../webhook.ts'
+import { isCalledFor, LARGE_BODY, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
-import { CRON_JOBS, JOB_SETS, JOBS } from './jobs.ts'
+import { CRON_JOBS, JOB_SETS, JOBS } from './kinds.ts'
 
 /**
  * `/validate/queue-labels`: a queue label on an object that nothing here queues holds nothing back, and whoever wrote
@@ -16,36 +16,56 @@ import { CRON_JOBS, JOB_SETS, JOBS } from './jobs.ts'
  */
 export function reviewQueueLabel(request: AdmissionRequest, world: World): Verdict {
   if (!isCalledFor({ rules: RULES }, request)) return allowed('NotOurs')
-  const { kind, labels, path, template } = labelled(request)
-  if (queueIn(labels) === '' || isHeld(kind, world)) return allowed('Valid')
-  return allowed('NotQueued', [
-    `${path}: Muster queues no ${kind}s here, so this label holds nothing back; pods wait that have it themselves, ` +
-      `from ${template}`,
-  ])
+  const warnings = placesOf(request).flatMap(place => placeWarnings(place, world))
+  return warnings.length === 0 ? allowed('Valid') : allowed('NotQueued', warnings)
+}
+
+/** Where somebody may write a queue label, for which kind it is read there, and where it would be read. */
+interface Place {
+  readonly of: ServedKind
+  readonly metadata: Fields
+  readonly path: string
+  /** The labels that do hold something back, and what they do: half a sentence. */
+  readonly better: string
+  readonly betterLabels?: unknown
 }
 
 const POD_LABELS = 'template.metadata.labels'
+const fromTemplate = (path: string): string => `pods wait that have it themselves, from ${path}`
 
-/** Where Kueue reads the queue of an object: a CronJob has none, its Jobs get theirs from their template. */
-function labelled({ kind: { kind }, object }: AdmissionRequest) {
-  const isCron = kind === CRON_JOBS.kind
-  const spec = isObject(object) ? object.spec : undefined
-  const holder = isCron ? (isObject(spec) ? spec.jobTemplate : undefined) : object
-  const metadata = isObject(holder) && isObject(holder.metadata) ? holder.metadata : {}
-  const owned = Array.isArray(metadata.ownerReferences) && metadata.ownerReferences.some(isController)
-  return {
-    kind: isCron ? JOBS.kind : kind,
-    labels: owned || !isStrings(metadata.labels) ? {} : metadata.labels,
-    path: `${isCron ? 'spec.jobTemplate.' : ''}${labelPath(QUEUE_NAME)}`,
-    template: TEMPLATES[kind] ?? '',
+/** A CronJob waits for nothing: its Jobs do, and get their labels from their template. */
+function placesOf({ resource, object }: AdmissionRequest): readonly Place[] {
+  const of = KINDS.find(kind => kind.group === resource.group && kind.resource === resource.resource) ?? JOBS
+  const { metadata, spec } = fieldsOf(object)
+  const own = { of, metadata: fieldsOf(metadata), path: '' }
+  if (of === CRON_JOBS) {
+    const template = fieldsOf(fieldsOf(spec).jobTemplate)
+    const path = 'spec.jobTemplate.'
+    const jobs = { metadata: fieldsOf(template.metadata), path }
+    return [
+      { ...own, better: `its Jobs wait that have it, from ${path}metadata.labels`, betterLabels: jobs.metadata.labels },
+      { ...jobs, of: JOBS, better: fromTemplate(`${path}spec.${POD_LABELS}`) },
+    ]
   }
+  if (of === JOB_SETS) return [{ ...own, better: fromTemplate(`spec.replicatedJobs[].template.spec.${POD_LABELS}`) }]
+  const better = fromTemplate(`spec.${POD_LABELS}`)
+  if (of === JOBS) return [{ ...own, better }]
+  const betterLabels = fieldsOf(fieldsOf(fieldsOf(spec).template).metadata).labels
+  return [{ ...own, better, betterLabels }]
 }
 
-const TEMPLATES: Readonly<Record<string, string>> = {
-  [JOBS.kind]: `spec.${POD_LABELS}`,
-  [CRON_JOBS.kind]: `spec.jobTemplate.spec.${POD_LABELS}`,
-  [JOB_SETS.kind]: `spec.replicatedJobs[].template.spec.${POD_LABELS}`,
+function placeWarnings({ of, metadata, path, better, betterLabels }: Place, world: World): readonly string[] {
+  const { labels, ownerReferences } = metadata
+  const owned = Array.isArray(ownerReferences) && ownerReferences.some(isController)
+  if (owned || queueAmong(labels) === '' || queueAmong(betterLabels) !== '' || isHeld(of, world)) return []
+  return [
+    `${path}${labelPath(QUEUE_NAME)}: Muster queues no ${of.kind}s here, so this label holds nothing back; ${better}`,
+  ]
 }
+
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
+
+const queueAmong = (labels: unknown): string => (isStrings(labels) ? queueIn(labels) : '')
 
 const isController = (reference: unknown): boolean => isObject(reference) && reference.controller === true
 
@@ -53,15 +73,18 @@ function isStrings(labels: unknown): labels is Readonly<Record<string, string>> 
   return isObject(labels) && Object.values(labels).every(value => typeof value === 'string')
 }
 
-function isHeld(kind: string, { config, holds }: World): boolean {
-  const { group } = kind === JOB_SETS.kind ? JOB_SETS : JOBS
-  const framework = frameworkOf({ apiVersion: `${group}/v1`, kind }) ?? ''
+function isHeld({ group, version, kind }: ServedKind, { config, holds }: World): boolean {
+  const framework = frameworkOf({ apiVersion: `${group}/${version}`, kind }) ?? ''
   return holds.includes(framework) && config.integrations.frameworks.includes(framework)
 }
 
 const UNSEEN = 'nobody is told that nothing queues them'
 
-const RULES: readonly Rule[] = [JOBS, CRON_JOBS, JOB_SETS].map(of => ({ of, operations: ['CREATE'], unseen: UNSEEN }))
+const DEPLOYMENTS = { group: 'apps', version: 'v1', kind: 'Deployment', resource: 'deployments' } as const
+const STATEFUL_SETS = { group: 'apps', version: 'v1', kind: 'StatefulSet', resource: 'statefulsets' } as const
+const KINDS: readonly ServedKind[] = [JOBS, CRON_JOBS, JOB_SETS, DEPLOYMENTS, STATEFUL_SETS]
+
+const RULES: readonly Rule[] = KINDS.map(of => ({ of, operations: ['CREATE'], unseen: UNSEEN }))
 
 export const QUEUE_LABEL_WEBHOOKS: readonly Webhook[] = [
   {

@@ -8,7 +8,7 @@ import { guardVerdict, unlessBreakGlass } from '../exemption.ts'
 import { existingNamespaceSelected, namespaceOf } from '../namespace.ts'
 import { hasHoldingController } from '../owners.ts'
 import { queueErrors } from '../queues.ts'
-import { LARGE_BODY, type Queueing, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
+import { LARGE_BODY, QUEUEING, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
 import { claimErrors, forgedMarkErrors, ungatedErrors } from './claims.ts'
 import { guardErrors } from './guard.ts'
@@ -40,10 +40,6 @@ export function reviewPodValidation(request: AdmissionRequest, world: World): Ve
 }
 
 export const PODS: ServedKind = { group: '', version: 'v1', kind: 'Pod', resource: 'pods' }
-
-const QUEUEING: Queueing = {
-  namespaces: config => config.integrations.podOptions.namespaceSelector,
-}
 
 const MUTATION_RULES: readonly Rule[] = [
   { of: PODS, operations: ['CREATE'], unseen: 'they start without waiting for admission' },

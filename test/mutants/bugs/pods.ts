@@ -341,7 +341,7 @@ export const POD_FAMILIES: readonly Family[] = [
       {
         name: 'takes a pod for right whose labels are no strings',
         from: '`managed: true` without quotes',
-        file: 'src/webhooks/pods/shape.ts',
+        file: 'src/webhooks/shape.ts',
         find: "if (typeof map[key] !== 'string')",
         replace: "if (typeof map[key] === 'object')",
       },

@@ -61,6 +61,16 @@ describe('applyPatch', () => {
     expect(() => applyPatch({}, [replace('/toString', 2)])).toThrow('there is no "toString"')
   })
 
+  it('removes what exists and nothing else', () => {
+    const remove = (path: string): PatchOperation => ({ op: 'remove', path })
+    expect(applyPatch({ a: [1, 2, 3], b: 4 }, [remove('/a/1'), remove('/b')])).toEqual({ a: [1, 3] })
+    expect(() => applyPatch({ a: 1 }, [remove('/b')])).toThrow('patch does not apply at "/b": there is no "b"')
+    expect(() => applyPatch({ a: [1] }, [remove('/a/1')])).toThrow('there is no "1"')
+    const original = { a: { b: 1 } }
+    expect(applyPatch(original, [remove('/a/b')])).toEqual({ a: {} })
+    expect(original).toEqual({ a: { b: 1 } })
+  })
+
   it('replaces the whole document with the empty pointer', () => {
     expect(applyPatch({ a: 1 }, [replace('', { b: 2 })])).toEqual({ b: 2 })
   })

@@ -60,9 +60,10 @@ const withoutRule =
   })
 
 /** The shipped mutating configuration with its webhook changed. */
-function changed(change: Partial<InstalledWebhook>): InstalledConfiguration {
+function changed(change: Partial<InstalledWebhook>, name = 'pods.muster.dev'): InstalledConfiguration {
   const configuration = shipped('MutatingWebhookConfiguration')
-  return { ...configuration, webhooks: configuration.webhooks?.map(webhook => ({ ...webhook, ...change })) ?? [] }
+  const webhooks = configuration.webhooks?.map(entry => (entry.name === name ? { ...entry, ...change } : entry)) ?? []
+  return { ...configuration, webhooks }
 }
 
 const texts = (change: Partial<CoverageFacts>) =>
@@ -76,6 +77,7 @@ describe('the coverage of the installed webhook configuration', () => {
   it('lacks everything when the configuration is not there', () => {
     expect(texts({ mutating: undefined })).toEqual([
       'slips: all pods: mutating configuration muster has no webhook for /mutate/pods',
+      'slips: all jobs, jobsets: mutating configuration muster has no webhook for /mutate/jobs',
     ])
   })
 
@@ -116,6 +118,8 @@ describe('the coverage of the installed webhook configuration', () => {
     expect(texts({ validating })).toEqual([
       'slips: CREATE, UPDATE of jobsets: no rule of webhooks jobs.validate.muster.dev, cronjobs.validate.muster.dev ' +
         'names that, so nobody judges how their Jobs ask to be scheduled',
+      'slips: UPDATE of jobsets/status: no rule of webhooks jobs.validate.muster.dev, cronjobs.validate.muster.dev ' +
+        'names that, so anyone may say that they have ended',
     ])
   })
 
@@ -155,15 +159,25 @@ describe('the coverage of the installed webhook configuration', () => {
     const integrations = { ...DEFAULT_CONFIGURATION.integrations, frameworks: ['batch/job'] }
     const config: Configuration = { ...DEFAULT_CONFIGURATION, integrations }
     expect(texts({ config, mutating: undefined, validating: undefined })).toEqual([
+      'slips: all jobs, jobsets: mutating configuration muster has no webhook for /mutate/jobs',
       'slips: all jobs, cronjobs, jobsets: validating configuration muster has no webhook for /validate/jobs',
       'slips: all workloads: validating configuration muster has no webhook for /validate/workloads',
     ])
   })
 
-  it('misses pods without the label when every pod is to be managed', () => {
+  it('asks for no Jobs where Kueue queues them', () => {
+    const config: Configuration = { ...DEFAULT_CONFIGURATION, engine: 'kueue' }
+    const { webhooks = [] } = shipped('MutatingWebhookConfiguration')
+    expect(
+      texts({ config, mutating: { ...shipped('MutatingWebhookConfiguration'), webhooks: webhooks.slice(0, 1) } }),
+    ).toEqual([])
+  })
+
+  it('misses pods and Jobs without the label when every one is to be managed', () => {
     const config: Configuration = { ...DEFAULT_CONFIGURATION, manageJobsWithoutQueueName: true }
     const found = texts({ config })
-    expect(found).toHaveLength(2)
+    expect(found).toHaveLength(3)
+    expect(found[2]).toContain('jobs, jobsets without kueue.x-k8s.io/queue-name: manageJobsWithoutQueueName is true')
     expect(found[0]).toContain('pods without kueue.x-k8s.io/queue-name: manageJobsWithoutQueueName is true')
     expect(found[0]).toContain('kubectl apply -k manifests/overlays/all-pods')
   })

@@ -33,7 +33,13 @@ export function jobOf({ name = 'train', spec, scheduling, metadata }: JobOptions
   }
 }
 
-const PLURALS: Readonly<Record<string, string>> = { Job: 'jobs', CronJob: 'cronjobs', JobSet: 'jobsets' }
+const PLURALS: Readonly<Record<string, string>> = {
+  Job: 'jobs',
+  CronJob: 'cronjobs',
+  JobSet: 'jobsets',
+  Deployment: 'deployments',
+  StatefulSet: 'statefulsets',
+}
 
 export function jobRequest(object: KubeObject, old: KubeObject | null = null, subResource?: string): AdmissionRequest {
   const kind = object.kind ?? 'Job'

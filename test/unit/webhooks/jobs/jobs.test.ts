@@ -6,8 +6,11 @@ import { brief, errorsOf } from '../pods/fixtures.ts'
 import { A, annotated, created, jobOf, jobRequest, jobWorld, updated } from './fixtures.ts'
 
 describe('what /validate/jobs looks at', () => {
-  it('is one webhook that does not mutate', () => {
-    expect(JOB_WEBHOOKS).toMatchObject([{ name: 'validate-jobs', path: '/validate/jobs', mutating: false }])
+  it('is what /mutate/jobs has suspended, if it has to wait', () => {
+    expect(JOB_WEBHOOKS).toMatchObject([
+      { name: 'mutate-jobs', path: '/mutate/jobs', mutating: true },
+      { name: 'validate-jobs', path: '/validate/jobs', mutating: false },
+    ])
   })
 
   it('lets a Job without a block pass, whatever the lists say', () => {
