@@ -1,5 +1,6 @@
 import { CHILD_OF, COMPLETIONS_FOLLOW, HELD, MIN_PARALLELISM, QUEUED, STOPPING } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
+import { isGoTrue } from '../validation/numbers.ts'
 import { annotationMark, type Mark, type Marked } from './pod-facts.ts'
 
 /** A Job or a JobSet: what waits in a queue by being suspended. */
@@ -28,6 +29,4 @@ export const QUEUED_MARKS: readonly Mark[] = [QUEUED, HELD, STOPPING, CHILD_OF].
 /** With how many pods it may run. */
 export const SIZE_MARKS: readonly Mark[] = [MIN_PARALLELISM, COMPLETIONS_FOLLOW].map(annotationMark)
 
-const GO_TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True'])
-
-export const doCompletionsFollow = (job: Marked): boolean => GO_TRUE.has(completionsFollowOf(job) ?? '')
+export const doCompletionsFollow = (job: Marked): boolean => isGoTrue(completionsFollowOf(job) ?? '')
