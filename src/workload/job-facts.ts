@@ -1,7 +1,7 @@
 import { CHILD_OF, COMPLETIONS_FOLLOW, HELD, MIN_PARALLELISM, QUEUED, STOPPING } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { isGoTrue } from '../validation/numbers.ts'
-import { annotationMark, type Mark, type Marked } from './pod-facts.ts'
+import { annotationMark, type Mark, type Marked, queueLabelOf } from './pod-facts.ts'
 
 /** A Job or a JobSet: what waits in a queue by being suspended. */
 export interface Suspendable extends KubeObject {
@@ -18,6 +18,16 @@ export const isHeld = ({ metadata }: Marked): boolean => metadata.annotations?.[
 export const isStopping = ({ metadata }: Marked): boolean => metadata.annotations?.[STOPPING] === 'true'
 /** What waits in its stead, as `framework:name`. */
 export const childOf = ({ metadata }: Marked): string | undefined => metadata.annotations?.[CHILD_OF]
+
+/**
+ * Whether it is to wait itself, as far as it says: one without the label has not been seen by any webhook of ours, an
+ * empty one is a queue only where Muster has written it, and a child waits with its root. Webhook and reconciler ask
+ * this, so that nothing is suspended which nobody looks at (Kueue #13374, #7649).
+ */
+export function asksForQueue(object: Marked): boolean {
+  const queue = queueLabelOf(object)
+  return childOf(object) === undefined && queue !== undefined && (queue !== '' || isQueued(object))
+}
 
 export const minParallelismOf = ({ metadata }: Marked): string | undefined => metadata.annotations?.[MIN_PARALLELISM]
 export const completionsFollowOf = ({ metadata }: Marked): string | undefined =>

@@ -88,7 +88,7 @@ function followErrors(object: QueueableObject): readonly FieldError[] {
   const errors: FieldError[] = []
   if (completionMode !== 'Indexed') errors.push(invalid(path, text, 'should not be enabled for NonIndexed jobs'))
   // Without completions, the API server counts one.
-  if ((completions ?? 1) !== parallelismOf(object.spec)) {
+  if ((completions ?? 1) !== parallelismOf(object)) {
     const detail = `should be equal to parallelism when ${COMPLETIONS_FOLLOW} annotation is true`
     errors.push(invalid('spec.completions', completions ?? null, detail))
   }
@@ -98,7 +98,7 @@ function followErrors(object: QueueableObject): readonly FieldError[] {
 /** With how many pods it was started is the engine's decision, and stays so while it runs. */
 function sizeChangeErrors(before: QueueableObject, after: QueueableObject): readonly FieldError[] {
   const errors: FieldError[] = []
-  const resized = parallelismOf(before.spec) !== parallelismOf(after.spec)
+  const resized = parallelismOf(before) !== parallelismOf(after)
   if (resized && minParallelismOf(before) !== undefined && !isSuspended(before)) {
     const detail = 'cannot change when partial admission is enabled and the job is not suspended'
     errors.push(forbidden('spec.parallelism', detail))

@@ -2,8 +2,9 @@ import type { UserInfo } from '../../admission/review.ts'
 import { type Denied, forbiddenRequest } from '../../admission/verdict.ts'
 import type { Configuration } from '../../config/configuration.ts'
 import { frameworkOf } from '../../kube/vocabulary/frameworks.ts'
-import { childOf, isQueued } from '../../workload/job-facts.ts'
-import { type Marked, queueIn, queueLabelOf } from '../../workload/pod-facts.ts'
+import { asksForQueue, childOf } from '../../workload/job-facts.ts'
+import { isForeign } from '../../workload/jobs/job-kind.ts'
+import { type Marked, queueIn, queueOf } from '../../workload/pod-facts.ts'
 import { existingNamespaceSelected, namespaceSelected } from '../namespace.ts'
 import { findQueuedAncestor } from '../owners.ts'
 import type { World } from '../world.ts'
@@ -20,47 +21,30 @@ export type JobScope =
 
 const ignored = (reason: string): JobScope => ({ kind: 'ignored', reason })
 
-/** What the configuration and the engine say, and of namespaces only whether they are selected. */
-export interface Scoping extends Pick<World, 'config' | 'holds'> {
-  selects(namespace: string): boolean
-}
-
 /** Whether there is anything to queue but pods, as far as the configuration says. */
 export function queuesJobs({ engine, integrations }: Configuration): boolean {
   return engine === 'builtin' && integrations.frameworks.some(name => QUEUEABLE_FRAMEWORKS.includes(name))
 }
 
 /** With Kueue as the engine it is Kueue that suspends and resumes, and its own webhooks that judge. */
-export function queuesKind({ framework }: Pick<QueueableKind, 'framework'>, { config, holds }: Scope): boolean {
+export function queuesKind({ framework }: QueueableKind, { config, holds }: World): boolean {
   return config.engine === 'builtin' && holds.includes(framework) && config.integrations.frameworks.includes(framework)
 }
 
-type Scope = Pick<Scoping, 'config' | 'holds'>
-
-/**
- * One that exists: the webhooks and the reconciler ask this and nothing else, so that nothing is suspended which nobody
- * looks at (Kueue #13374, #7649). What is to wait has the label since its creation, be it empty; a Job that its root
- * queues has the stamp.
- */
-export function jobScope(
-  object: Marked,
-  kind: Pick<QueueableKind, 'framework'>,
+/** One that exists. What is to wait has the label since its creation; a Job that its root queues has the stamp. */
+export function existingJobScope(
+  object: QueueableObject,
+  kind: QueueableKind,
   namespace: string,
-  scoping: Scoping,
+  world: World,
 ): JobScope {
-  if (!queuesKind(kind, scoping)) return ignored('KindNotQueued')
+  if (!queuesKind(kind, world)) return ignored('KindNotQueued')
   const root = childOf(object)
   if (root !== undefined) return { kind: 'child', root }
-  const queue = queueLabelOf(object)
-  if (queue === undefined) return ignored('NoQueue')
-  const asks = queue !== '' || scoping.config.manageJobsWithoutQueueName || isQueued(object)
-  if (!asks) return ignored('NoQueue')
-  return scoping.selects(namespace) ? { kind: 'ours', queue } : ignored('NamespaceNotSelected')
-}
-
-/** The same question, as webhooks ask it. */
-export function existingJobScope(object: Marked, kind: QueueableKind, namespace: string, world: World): JobScope {
-  return jobScope(object, kind, namespace, { ...world, selects: name => existingNamespaceSelected(name, world) })
+  if (!asksForQueue(object)) return ignored('NoQueue')
+  if (isForeign(kind, object.spec.managedBy)) return ignored('ForeignController')
+  if (!existingNamespaceSelected(namespace, world)) return ignored('NamespaceNotSelected')
+  return { kind: 'ours', queue: queueOf(object) }
 }
 
 /**
@@ -77,6 +61,7 @@ export function newJobScope(
   if (!queuesKind(kind, world)) return ignored('KindNotQueued')
   const queue = queueIn(labelsOf(object, kind)) || (world.hasDefaultQueue(namespace) ? 'default' : '')
   if (queue === '' && !world.config.manageJobsWithoutQueueName) return ignored('NoQueue')
+  if (isForeign(kind, object.spec.managedBy)) return ignored('ForeignController')
 
   const selected = namespaceSelected(namespace, world)
   if (typeof selected !== 'boolean') return selected

@@ -12,6 +12,7 @@ export interface QueueableObject extends KubeObject {
     readonly completions?: unknown
     readonly completionMode?: unknown
     readonly replicatedJobs?: unknown
+    readonly managedBy?: unknown
     readonly template?: { readonly metadata?: { readonly labels?: StringMap | null } | null } | null
   }
   readonly status?: unknown

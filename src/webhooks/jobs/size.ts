@@ -1,34 +1,20 @@
 import { isObject } from '../../kube/vocabulary/fields.ts'
-import type { QueueableKind } from './kinds.ts'
+import { podsOf as podsOfJob } from '../../workload/jobs/batch-job.ts'
+import { countIn, fieldsOf } from '../../workload/jobs/templates.ts'
+import { JOBS, type QueueableKind } from './kinds.ts'
 import type { QueueableObject } from './shape.ts'
 
-/** With how many pods a Job or JobSet runs at once: what it is charged for. What is no number is the API server's to refuse. */
+/** With how many pods a Job or JobSet runs at once: what it is charged for. What is no number the API server refuses. */
 export function podsOf({ spec }: QueueableObject, { kind }: QueueableKind): number {
-  return kind === 'Job' ? podsOfJob(spec) : podsOfJobSet(spec.replicatedJobs)
+  return kind === JOBS.kind ? podsOfJob(spec) : podsOfJobSet(spec.replicatedJobs)
 }
 
-export const parallelismOf = ({ parallelism }: JobSpec): number => countIn(parallelism) ?? 1
-
-interface JobSpec {
-  readonly parallelism?: unknown
-  readonly completions?: unknown
-}
-
-function podsOfJob(spec: JobSpec): number {
-  const parallelism = parallelismOf(spec)
-  return Math.min(parallelism, countIn(spec.completions) ?? parallelism)
-}
+export const parallelismOf = ({ spec }: QueueableObject): number => countIn(spec.parallelism) ?? 1
 
 function podsOfJobSet(replicatedJobs: unknown): number {
-  if (!Array.isArray(replicatedJobs)) return 0
-  let pods = 0
-  for (const job of replicatedJobs) {
-    if (!isObject(job)) continue
-    const spec = isObject(job.template) && isObject(job.template.spec) ? job.template.spec : {}
-    pods += (countIn(job.replicas) ?? 1) * podsOfJob(spec)
-  }
-  return pods
+  const jobs = Array.isArray(replicatedJobs) ? replicatedJobs.filter(isObject) : []
+  return jobs.reduce(
+    (pods, job) => pods + (countIn(job.replicas) ?? 1) * podsOfJob(fieldsOf(fieldsOf(job.template).spec)),
+    0,
+  )
 }
-
-const countIn = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isInteger(value) ? value : undefined

@@ -4,7 +4,7 @@ import { fields } from '../../kube/vocabulary/outline.ts'
 import { JOBS } from '../../kube/vocabulary/resources.ts'
 import { parseInt32 } from '../../validation/numbers.ts'
 import { doCompletionsFollow, minParallelismOf } from '../job-facts.ts'
-import type { JobKind } from './job-kind.ts'
+import { isForeign, type JobKind } from './job-kind.ts'
 import type { JobChange, JobPodSet, Progress, QueuedJob, TemplateChange } from './queued-job.ts'
 import {
   bounded,
@@ -18,8 +18,6 @@ import {
   trueCondition,
 } from './templates.ts'
 
-/** The controller that looks after a Job which names none. */
-const JOB_CONTROLLER = 'kubernetes.io/job-controller'
 /** Of the one podSet of a Job. */
 const MAIN = 'main'
 
@@ -27,6 +25,7 @@ export const BATCH_JOB: JobKind = {
   framework: 'batch/job',
   word: 'job',
   resource: JOBS,
+  controller: 'kubernetes.io/job-controller',
   podLabel: 'batch.kubernetes.io/controller-uid',
   outline: {
     ...fields('apiVersion', 'kind'),
@@ -54,7 +53,7 @@ function forCache(object: KubeObject): QueuedJob {
     spec: { suspend },
     ...bounded({ ...object, kind: JOBS.kind }, [podSetOf(object, spec, status)]),
     priority: priorityOf(template),
-    foreign: typeof spec.managedBy === 'string' && spec.managedBy !== JOB_CONTROLLER,
+    foreign: isForeign(BATCH_JOB, spec.managedBy),
     progress: progressOf(suspend, status),
   }
 }

@@ -10,6 +10,8 @@ export interface JobKind {
   /** Before the name of its objects in the keys of units, and in the names of Workloads. */
   readonly word: string
   readonly resource: Resource
+  /** Who looks after an object that names no other in `spec.managedBy`. */
+  readonly controller: string
   /** The label by which all pods of an object name its uid. */
   readonly podLabel: string
   /** What is read of an object. What is not here comes from no server. */
@@ -17,3 +19,7 @@ export interface JobKind {
   forCache(object: KubeObject): QueuedJob
   patch(job: QueuedJob, change: JobChange): Patch
 }
+
+/** Another controller than the usual one runs it, perhaps in another cluster: to suspend it means nothing here. */
+export const isForeign = ({ controller }: Pick<JobKind, 'controller'>, managedBy: unknown): boolean =>
+  typeof managedBy === 'string' && managedBy !== controller

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/vocabulary/objects.ts'
 import { fields } from '../../kube/vocabulary/outline.ts'
 import { JOB_SETS } from '../../kube/vocabulary/resources.ts'
 import { podsOf, priorityOf } from './batch-job.ts'
-import type { JobKind } from './job-kind.ts'
+import { isForeign, type JobKind } from './job-kind.ts'
 import {
   type Delta,
   type JobChange,
@@ -26,13 +26,11 @@ import {
   trueCondition,
 } from './templates.ts'
 
-/** The controller that looks after a JobSet which names none. */
-const JOB_SET_CONTROLLER = 'jobset.sigs.k8s.io/jobset-controller'
-
 export const JOB_SET: JobKind = {
   framework: 'jobset.x-k8s.io/jobset',
   word: 'jobset',
   resource: JOB_SETS,
+  controller: 'jobset.sigs.k8s.io/jobset-controller',
   podLabel: 'jobset.sigs.k8s.io/jobset-uid',
   outline: {
     ...fields('apiVersion', 'kind'),
@@ -67,7 +65,7 @@ function forCache(object: KubeObject): QueuedJob {
       jobs.map(job => podSetOf(job, states.find(({ name }) => name === job.name) ?? {})),
     ),
     priority: priorityOf(fieldsOf(fieldsOf(fieldsOf(jobs[0]).template).spec).template),
-    foreign: typeof spec.managedBy === 'string' && spec.managedBy !== JOB_SET_CONTROLLER,
+    foreign: isForeign(JOB_SET, spec.managedBy),
     progress: progressOf(suspend, status, states),
   }
 }

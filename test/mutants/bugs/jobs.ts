@@ -1,6 +1,11 @@
 import type { Family } from '../families.ts'
 
 const JOBS = 'src/webhooks/jobs/jobs.ts'
+const SCOPE = 'src/webhooks/jobs/scope.ts'
+const MUTATION = 'src/webhooks/jobs/mutation.ts'
+const GUARD = 'src/webhooks/jobs/queue-guard.ts'
+const CHILDREN = 'src/webhooks/jobs/children.ts'
+const QUEUE_RULES = 'src/webhooks/jobs/queue-rules.ts'
 const PARALLELISM = 'src/webhooks/jobs/parallelism.ts'
 const ALLOW = 'src/validation/jobs/job-allow.ts'
 const RULES = 'src/validation/jobs/job-rules.ts'
@@ -153,8 +158,8 @@ export const JOB_FAMILIES: readonly Family[] = [
         name: 'does not look at what comes with the status',
         from: 'annotations can be changed through jobs/status',
         file: JOBS,
-        find: "subResource === 'status' && annotationChanged(request)",
-        replace: "subResource === 'status' && !annotationChanged(request)",
+        find: "kind === 'Job' && annotationChanged(request)",
+        replace: "kind === 'Job' && !annotationChanged(request)",
       },
       {
         name: 'answers 403 for an object that is wrong',
@@ -279,6 +284,156 @@ export const JOB_FAMILIES: readonly Family[] = [
         file: 'src/validation/jobs/scheduling-tree.ts',
         find: 'Object.hasOwn(b, key) && sameTree(',
         replace: 'Object.hasOwn(b, key) || sameTree(',
+      },
+    ],
+  },
+  {
+    name: 'Jobs in queues',
+    tests: ['test/unit/webhooks/jobs/queue-mutation.test.ts', 'test/unit/webhooks/jobs/queueing.test.ts'],
+    bugs: [
+      {
+        name: 'takes whoever names a queued root for its child',
+        from: 'an owner reference is written by hand, and the Job runs with nobody',
+        file: SCOPE,
+        find: 'const ancestry = findQueuedAncestor(object, namespace, user, world)',
+        replace:
+          "const anybody = { ...world.config.guard, controllers: { 'jobset.x-k8s.io/jobset': ['*'] } }\n" +
+          '  const fooled = { ...world, config: { ...world.config, guard: anybody } }\n' +
+          '  const ancestry = findQueuedAncestor(object, namespace, user, fooled)',
+      },
+      {
+        name: 'does not read the labels of the template',
+        from: 'what the API server copies is not in a file',
+        file: SCOPE,
+        find: 'return isBare && kind === JOBS.kind ? spec.template?.metadata?.labels : metadata.labels',
+        replace: 'return isBare && kind === JOBS.kind && !spec ? {} : metadata.labels',
+      },
+      {
+        name: 'queues what another controller runs',
+        from: 'nobody here looks at it, and it waits for ever',
+        file: SCOPE,
+        find: "if (isForeign(kind, object.spec.managedBy)) return ignored('ForeignController')\n\n  const selected",
+        replace: 'const selected',
+      },
+      {
+        name: 'queues Jobs also where Kueue does',
+        from: 'two that suspend and resume the same Job',
+        file: SCOPE,
+        find: "return config.engine === 'builtin' && holds.includes(framework)",
+        replace: 'return holds.includes(framework)',
+      },
+      {
+        name: 'lets its user start what waits',
+        from: 'his manifest says suspend: false',
+        file: MUTATION,
+        find: 'const patch = [...also, ...takeIn(object), ...suspend(object)]',
+        replace: 'const patch = [...also, ...takeIn(object)]',
+      },
+      {
+        name: 'forgets that its user holds it',
+        from: 'the mark stands beside another, and only the first is written',
+        file: MUTATION,
+        find: "...(!isHeld(object) && { [HELD]: 'true' }),",
+        replace: '',
+      },
+      {
+        name: 'holds what comes to a queue',
+        from: 'who names the queue and suspends at once wants it to wait',
+        file: MUTATION,
+        find: 'return wasOurs ? held(after, kind) : queued(after, [])',
+        replace: 'return wasOurs || after ? held(after, kind) : queued(after, [])',
+      },
+      {
+        name: 'holds for ever what was held',
+        from: 'the mark stays when its user wants it back',
+        file: MUTATION,
+        find: "isHeld(after) ? [{ op: 'remove', path: annotationAt(HELD) }] : []",
+        replace: '[]',
+      },
+      {
+        name: 'makes the annotations anew for each mark',
+        from: 'two additions of one map: the second wins',
+        file: MUTATION,
+        find: 'if (existing === undefined || existing === null) {\n    return Object.keys(wanted)',
+        replace:
+          'if (existing === undefined || existing === null || existing !== wanted) {\n    return Object.keys(wanted)',
+      },
+      {
+        name: 'lets anybody resume what waits',
+        from: 'the guard of the gate, and nobody thought of suspend',
+        file: GUARD,
+        find: "if (!isSuspended(before) || isSuspended(after)) return []\n  return [forbidden('spec.suspend'",
+        replace: "if (isSuspended(before) || isSuspended(after)) return []\n  return [forbidden('spec.suspend'",
+      },
+      {
+        name: 'lets the label be taken away',
+        from: 'the way past the queue that Kueue has: no label, no queue',
+        file: GUARD,
+        find: 'if (!isQueued(before) || queueLabelOf(after) !== undefined) return []',
+        replace: 'if (!isQueued(before) || queueLabelOf(after) === undefined) return []',
+      },
+      {
+        name: 'refuses to shrink',
+        from: 'what is given back is refused with what is taken',
+        file: GUARD,
+        find: 'if (is <= was) return []',
+        replace: 'if (is === was) return []',
+      },
+      {
+        name: 'counts the parallelism, not the pods',
+        from: 'completions bound what runs at once',
+        file: GUARD,
+        find: 'const [was, is] = [podsOf(before, kind), podsOf(after, kind)]',
+        replace: 'const [was, is] = [before, after].map(({ spec }) => Number(spec.parallelism ?? podsOf(after, kind)))',
+      },
+      {
+        name: 'believes a stamp that somebody brought',
+        from: 'a Job says that it is the child of one that was admitted',
+        file: GUARD,
+        find: 'of(object) !== undefined && of(object) !== own[key]',
+        replace: "of(object) !== undefined && own[key] === undefined && key === ''",
+      },
+      {
+        name: 'takes the end of a Job from anybody',
+        from: 'whoever may write jobs/status frees quota',
+        file: GUARD,
+        find: 'if (!isQueued(before) || createsFor(ownerOf(kind), user, world.config)) return []',
+        replace: 'if (!isQueued(before) || user !== undefined) return []',
+      },
+      {
+        name: 'lets the Jobs of a waiting JobSet be started one by one',
+        from: 'they have no queue of their own',
+        file: CHILDREN,
+        find: "isSuspended(before) && !isSuspended(after) ? ['spec.suspend'] : []",
+        replace: "!isSuspended(before) && isSuspended(after) ? ['spec.suspend'] : []",
+      },
+      {
+        name: 'forgets a child whose owner was struck off',
+        from: 'references can be changed by anybody',
+        file: CHILDREN,
+        find: 'if (stamped !== undefined) return stamped',
+        replace: "if (stamped === '') return stamped",
+      },
+      {
+        name: 'takes as many as there are for less',
+        from: 'greater or equal',
+        file: QUEUE_RULES,
+        find: 'if (parsed.value > 0 && parsed.value < pods) return []',
+        replace: 'if (parsed.value > 0 && parsed.value <= pods) return []',
+      },
+      {
+        name: 'lets the queue change while it is being stopped',
+        from: 'suspended, and its pods still run',
+        file: QUEUE_RULES,
+        find: 'isSuspended(object) && !isStopping(object)',
+        replace: 'isSuspended(object)',
+      },
+      {
+        name: 'judges again what was wrong before',
+        from: 'a controller cannot take its finalizer away',
+        file: QUEUE_RULES,
+        find: 'const known = new Set(createErrors(before, kind, world).map(',
+        replace: 'const known = new Set(createErrors(before, kind, world).slice(0, 0).map(',
       },
     ],
   },

@@ -35,6 +35,7 @@ const JOB_KIND = {
   kind: 'Job',
   resource: 'jobs',
   framework: 'batch/job',
+  controller: 'kubernetes.io/job-controller',
 } as const
 const MPI = controller('kubeflow.org/v2beta1', 'MPIJob', 'mpi', 'uid-of-mpi')
 const queuedMpi = {
@@ -79,6 +80,7 @@ describe('a new Job or JobSet', () => {
       { world: queueWorld({ objects: [queuedSet] }) },
       'q',
     ],
+    ['that names its usual controller', job({ ...q, spec: { managedBy: 'kubernetes.io/job-controller' } }), {}, 'q'],
     ['of an exempt user', job(q), { world: queueWorld({ exemptUsers: ['alice'] }) }, 'q'],
   ])('waits: %s', (_what, made, asked, queue) => {
     expect(mutated(made, asked)).toMatchObject({ kind: 'allowed', reason: 'Queued' })
@@ -109,6 +111,12 @@ describe('a new Job or JobSet', () => {
       job(q),
       { world: queueWorld({ namespaceSelector: { matchLabels: { team: 'b' } } }) },
       'NamespaceNotSelected',
+    ],
+    [
+      'that another controller runs',
+      job({ ...q, spec: { managedBy: 'example.com/far-away' } }),
+      {},
+      'ForeignController',
     ],
     ['where Jobs are not enabled', job(q), { world: queueWorld({ frameworks: ['pod'] }) }, 'KindNotQueued'],
     ['where the engine does not queue them', job(q), { world: { ...queueWorld(), holds: ['pod'] } }, 'KindNotQueued'],
