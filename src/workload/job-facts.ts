@@ -20,13 +20,12 @@ export const isStopping = ({ metadata }: Marked): boolean => metadata.annotation
 export const childOf = ({ metadata }: Marked): string | undefined => metadata.annotations?.[CHILD_OF]
 
 /**
- * Whether it is to wait itself, as far as it says: one without the label has not been seen by any webhook of ours, an
- * empty one is a queue only where Muster has written it, and a child waits with its root. Webhook and reconciler ask
- * this, so that nothing is suspended which nobody looks at (Kueue #13374, #7649).
+ * Whether it is to wait, as far as it says: one without the label has not been seen by any webhook of ours, and an
+ * empty one is a queue only where Muster has written it.
  */
 export function asksForQueue(object: Marked): boolean {
   const queue = queueLabelOf(object)
-  return childOf(object) === undefined && queue !== undefined && (queue !== '' || isQueued(object))
+  return queue !== undefined && (queue !== '' || isQueued(object))
 }
 
 export const minParallelismOf = ({ metadata }: Marked): string | undefined => metadata.annotations?.[MIN_PARALLELISM]

@@ -1,5 +1,5 @@
 import { controllerOf } from '../../kube/vocabulary/objects.ts'
-import { asksForQueue, isQueued } from '../../workload/job-facts.ts'
+import { childOf, isQueued } from '../../workload/job-facts.ts'
 import type { JobKind } from '../../workload/jobs/job-kind.ts'
 import { frameworkKind, JOB_KINDS } from '../../workload/jobs/job-kinds.ts'
 import type { PodDefaults } from '../../workload/jobs/pod-defaults.ts'
@@ -54,7 +54,7 @@ export function jobUnitFrom(kind: JobKind, key: string, records: JobRecords): Jo
  * by its usual controller. What has a Workload stays ours when the selector changes, until its end.
  */
 function isOurs(job: QueuedJob, workload: QueuedWorkload | undefined, namespace: string, records: JobRecords): boolean {
-  if (job.foreign || !asksForQueue(job) || isChildFromBefore(job, namespace, records)) return false
+  if (job.foreign || childOf(job) !== undefined || isChildFromBefore(job, namespace, records)) return false
   return workload !== undefined || records.selects(namespace)
 }
 

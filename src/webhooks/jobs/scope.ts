@@ -26,25 +26,39 @@ export function queuesJobs({ engine, integrations }: Configuration): boolean {
   return engine === 'builtin' && integrations.frameworks.some(name => QUEUEABLE_FRAMEWORKS.includes(name))
 }
 
+/** What the configuration and the engine say, and of namespaces only whether they are selected. */
+export interface Scoping extends Pick<World, 'config' | 'holds'> {
+  selects(namespace: string): boolean
+}
+
+type Framework = Pick<QueueableKind, 'framework'>
+
 /** With Kueue as the engine it is Kueue that suspends and resumes, and its own webhooks that judge. */
-export function queuesKind({ framework }: QueueableKind, { config, holds }: World): boolean {
+export function queuesKind({ framework }: Framework, { config, holds }: Pick<Scoping, 'config' | 'holds'>): boolean {
   return config.engine === 'builtin' && holds.includes(framework) && config.integrations.frameworks.includes(framework)
 }
 
-/** One that exists. What is to wait has the label since its creation; a Job that its root queues has the stamp. */
+/**
+ * One that exists: webhooks and reconciler ask this, so that nothing is suspended which nobody looks at (Kueue #13374,
+ * #7649). What is to wait has the label since its creation; a Job that its root queues has the stamp.
+ */
+export function jobScope(object: Marked, kind: Framework, namespace: string, scoping: Scoping): JobScope {
+  if (!queuesKind(kind, scoping)) return ignored('KindNotQueued')
+  const root = childOf(object)
+  if (root !== undefined) return { kind: 'child', root }
+  if (!asksForQueue(object)) return ignored('NoQueue')
+  return scoping.selects(namespace) ? { kind: 'ours', queue: queueOf(object) } : ignored('NamespaceNotSelected')
+}
+
+/** The same question, as webhooks ask it: the reconciler knows already who runs an object. */
 export function existingJobScope(
   object: QueueableObject,
   kind: QueueableKind,
   namespace: string,
   world: World,
 ): JobScope {
-  if (!queuesKind(kind, world)) return ignored('KindNotQueued')
-  const root = childOf(object)
-  if (root !== undefined) return { kind: 'child', root }
-  if (!asksForQueue(object)) return ignored('NoQueue')
   if (isForeign(kind, object.spec.managedBy)) return ignored('ForeignController')
-  if (!existingNamespaceSelected(namespace, world)) return ignored('NamespaceNotSelected')
-  return { kind: 'ours', queue: queueOf(object) }
+  return jobScope(object, kind, namespace, { ...world, selects: name => existingNamespaceSelected(name, world) })
 }
 
 /**
