@@ -402,7 +402,7 @@ describe('the webhooks', () => {
 
   it('see all pods of chosen namespaces in the overlay for that, but for what the cluster needs to live', () => {
     const folder = join(root, 'manifests/overlays/all-pods')
-    const { patches, replacements } = parseYaml(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'))
+    const { patches } = parseYaml(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'))
     for (const { target } of patches.slice(0, 2)) {
       expect(target).toEqual({ kind: '(Mutating|Validating)WebhookConfiguration', name: 'muster' })
     }
@@ -418,11 +418,14 @@ describe('the webhooks', () => {
     expect(replace.value.expression).toContain("'system-node-critical'")
     // And all Jobs and JobSets, in the same namespaces.
     expect(patches[2].target).toEqual({ kind: 'MutatingWebhookConfiguration', name: 'muster' })
-    const [testJobs, replaceJobs] = parseYaml(patches[2].patch)
+    const [testJobs, replaceJobs, copy] = parseYaml(patches[2].patch)
     expect(testJobs).toEqual({ op: 'test', path: '/webhooks/1/matchConditions/0/name', value: 'asks-for-a-queue' })
     expect(replaceJobs.value.expression).toBe(`!(request.namespace in ['kube-system', '${SYSTEM_NAMESPACE}'])`)
-    expect(replacements[0].source.fieldPath).toBe('webhooks.[name=pods.muster.dev].namespaceSelector')
-    expect(replacements[0].targets[0].fieldPaths).toEqual(['webhooks.[name=jobs.muster.dev].namespaceSelector'])
+    expect(copy).toEqual({
+      op: 'copy',
+      from: '/webhooks/0/namespaceSelector',
+      path: '/webhooks/1/namespaceSelector',
+    })
   })
 })
 

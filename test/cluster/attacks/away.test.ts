@@ -219,6 +219,14 @@ describe('with Muster there', () => {
       expect(await field.refused(ROOT, ['create', '-f', '-'], critical)).toContain(AWAY_FROM_SERVICE)
       const daemons = { as: 'system:serviceaccount:kube-system:daemon-set-controller' }
       await field.passes(daemons, ['create', '--validate=false', '-f', '-'], critical)
+      const job = (namespace: string) => {
+        const { spec } = plain('job', namespace)
+        const template = { spec: { ...spec, restartPolicy: 'Never' } }
+        return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'plain', namespace }, spec: { template } }
+      }
+      const told = await field.refused(ADMIN, ['create', '-f', '-'], job(RED))
+      expect(told).toContain('failed calling webhook "jobs.muster.dev"')
+      await field.plane.kubectl(['create', '-f', '-'], { stdin: job('kube-system') })
     })
   })
 })
