@@ -2,11 +2,12 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { explain, runCampaign } from '../test/simulation/runs/campaign.ts'
 
-const USAGE = `npm run simulate -- [--seeds N] [--from S] [--failures K]
+const USAGE = `npm run simulate -- [--seeds N] [--from S] [--failures K] [--jobs]
 
   --seeds N     how many runs (1000)
   --from S      the first seed (1)
-  --failures K  stop after so many failures (1); each is shrunk and printed as a timeline`
+  --failures K  stop after so many failures (1); each is shrunk and printed as a timeline
+  --jobs        runs with Jobs among the pods`
 
 /** Numbers only: a seed that was mistyped must not silently be another one. */
 function count(text: string, flag: string): number {
@@ -41,6 +42,7 @@ export async function main(args: readonly string[]): Promise<number> {
       seeds: { type: 'string', default: '1000' },
       from: { type: 'string', default: '1' },
       failures: { type: 'string', default: '1' },
+      jobs: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
@@ -53,9 +55,10 @@ export async function main(args: readonly string[]): Promise<number> {
     count(values.from, 'from'),
     count(values.failures, 'failures'),
   ]
+  const subject = { jobs: values.jobs }
   const startedAt = performance.now()
-  const campaign = await runCampaign({ from, seeds, enough, onSeed: progress(seeds) })
-  for (const failure of campaign.failures) console.log(`${await explain(failure)}\n`)
+  const campaign = await runCampaign({ from, seeds, subject, enough, onSeed: progress(seeds) })
+  for (const failure of campaign.failures) console.log(`${await explain(failure, subject)}\n`)
   const seconds = (performance.now() - startedAt) / 1000
   const hours = campaign.virtualMs / 3_600_000
   console.log(

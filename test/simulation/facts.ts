@@ -120,11 +120,14 @@ export function podUsage({ containers, initContainers }: PodSpec): Usage {
 export const isCovered = (pod: Pod, { template }: PodSet): boolean =>
   podUsage(pod.spec).milliCpu <= podUsage(template.spec).milliCpu
 
-export function workloadUsage(workload: QueuedWorkload): Usage {
-  return workload.spec.podSets.reduce((sum, { count, template }) => plus(sum, podUsage(template.spec), count), {
-    pods: 0,
-    milliCpu: 0,
-  })
+/** Of a Job, what its succeeded pods do not need again is free. A group keeps its places until its end. */
+export function workloadUsage({ metadata, spec, status }: QueuedWorkload): Usage {
+  const ofJob = metadata.ownerReferences?.some(({ kind }) => kind === 'Job') ?? false
+  const free = (podSet: string) => status?.reclaimablePods?.find(({ name }) => name === podSet)?.count ?? 0
+  return spec.podSets.reduce<Usage>(
+    (sum, { name, count, template }) => plus(sum, podUsage(template.spec), count - (ofJob ? free(name) : 0)),
+    { pods: 0, milliCpu: 0 },
+  )
 }
 
 export function plus(a: Usage, b: Usage, times = 1): Usage {

@@ -4,6 +4,8 @@ import { Informer, type InformerOptions } from './informer.ts'
 
 /** How soon a CRD that was installed after us is noticed. */
 const LOOK_AGAIN_MS = 30_000
+/** How soon to ask again when there was no answer: whoever waits for this cache waits with everything. */
+const RETRY_MS = 1000
 
 type Asked<T extends KubeObject> = Pick<Informer<T>, 'get' | 'values' | 'subscribe' | 'offer'>
 
@@ -65,9 +67,10 @@ export class OptionalInformer<T extends KubeObject> implements Asked<T> {
       .then(() => this.#watch())
       .catch(error => {
         if (this.#stopping.signal.aborted) return
-        if (error instanceof ApiError && error.status === 404) this.#answered('missing')
+        const missing = error instanceof ApiError && error.status === 404
+        if (missing) this.#answered('missing')
         else log.warn({ err: error, resource: resource.plural }, 'cannot see whether this kind is installed')
-        this.#cancel = this.#options.clock.after(LOOK_AGAIN_MS, () => this.start())
+        this.#cancel = this.#options.clock.after(missing ? LOOK_AGAIN_MS : RETRY_MS, () => this.start())
       })
   }
 

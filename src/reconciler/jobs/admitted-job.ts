@@ -1,5 +1,5 @@
 import { isQueued, isStopping, isSuspended } from '../../workload/job-facts.ts'
-import { areCharged, chargedPodSets } from '../../workload/jobs/queued-job.ts'
+import { areCharged, chargedPodSets, type JobPodSet } from '../../workload/jobs/queued-job.ts'
 import { queueOf } from '../../workload/pod-facts.ts'
 import type { PodSet, QueuedWorkload } from '../../workload/queued-workload.ts'
 import { FAILED_TO_START } from '../admitted.ts'
@@ -66,9 +66,14 @@ function running(unit: Owned, state: In<'admitted'>, engine: Engine, now: string
     const why = `it runs ${beyond.needed} pods, and was admitted with ${given.get(beyond.name) ?? 0}`
     return stop(unit, why, engine, () => engine.requeue(workload, why, now))
   }
-  const done = job.podSets.map(({ name, needed }) => [name, doneOf(given.get(name) ?? 0, needed)] as const)
+  const done = job.podSets.map(podSet => [podSet.name, doneOf(given.get(podSet.name) ?? 0, podSet)] as const)
   return acting(engine.reclaim?.(workload, new Map(done)) ?? [])
 }
 
-/** Of a single pod there is no part to give back: with it the Job has ended. */
-const doneOf = (given: number, needed: number): number => (given > 1 ? given - needed : 0)
+/**
+ * Of a single pod there is no part to give back: with it the Job has ended. Nor of one that is not wanted any more but
+ * still there: a Job that shrinks has its pods until they have terminated.
+ */
+function doneOf(given: number, { needed, present = 0 }: JobPodSet): number {
+  return given > 1 ? Math.max(given - Math.max(needed, present), 0) : 0
+}

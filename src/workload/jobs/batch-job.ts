@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/vocabulary/objects.ts'
 import { fields } from '../../kube/vocabulary/outline.ts'
 import { JOBS } from '../../kube/vocabulary/resources.ts'
 import { parseInt32 } from '../../validation/numbers.ts'
-import { doCompletionsFollow, minParallelismOf } from '../job-facts.ts'
+import { doCompletionsFollow, isStopping, minParallelismOf } from '../job-facts.ts'
 import { isForeign, type JobKind } from './job-kind.ts'
 import type { JobChange, JobPodSet, Progress, QueuedJob, TemplateChange } from './queued-job.ts'
 import {
@@ -54,7 +54,7 @@ function forCache(object: KubeObject): QueuedJob {
     ...bounded({ ...object, kind: JOBS.kind }, [podSetOf(object, spec, status)]),
     priority: priorityOf(template),
     foreign: isForeign(BATCH_JOB, spec.managedBy),
-    progress: progressOf(suspend, status),
+    progress: progressOf(suspend, isStopping(object), status),
   }
 }
 
@@ -73,8 +73,14 @@ function podSetOf(object: KubeObject, spec: Record<string, unknown>, status: Rec
     count,
     ...(minCount !== undefined && { minCount }),
     needed: Math.min(count, parallelism, remaining(spec, status)),
+    present: podsIn(status),
     ...templateFacts(spec.template),
   }
+}
+
+/** Also those that terminate: they use what they were given until their last moment. */
+function podsIn(status: Record<string, unknown>): number {
+  return (countIn(status.active) ?? 0) + (countIn(status.terminating) ?? 0)
 }
 
 /** How many pods of a Job run at once. */
@@ -112,8 +118,8 @@ export function indexesIn(texts: readonly unknown[], end: number): number {
 }
 
 /** Conditions that only announce an end (`FailureTarget`, `SuccessCriteriaMet`) are none: pods may still run. */
-function progressOf(suspended: boolean, status: Record<string, unknown>): Progress {
-  const pods = (countIn(status.active) ?? 0) + (countIn(status.terminating) ?? 0)
+function progressOf(suspended: boolean, stopping: boolean, status: Record<string, unknown>): Progress {
+  const pods = podsIn(status)
   const startTime = typeof status.startTime === 'string'
   const seenSuspended = trueCondition(status, 'Suspended') !== undefined
   const complete = trueCondition(status, 'Complete')
@@ -124,8 +130,9 @@ function progressOf(suspended: boolean, status: Record<string, unknown>): Progre
   return {
     startTime,
     seenSuspended,
-    // A Job that has never been looked at has neither a start time nor the condition.
-    stopped: suspended && pods === 0 && (seenSuspended || !startTime),
+    // A Job that has never been looked at has neither a start time nor the condition. One that we have started may be
+    // looked at this very moment, and get its pods: it has stopped when its controller says so.
+    stopped: suspended && pods === 0 && (seenSuspended || !(startTime || stopping)),
     ...(end && { end }),
   }
 }

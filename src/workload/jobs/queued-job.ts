@@ -36,6 +36,8 @@ export interface JobPodSet {
   readonly minCount?: number
   /** How many of them it takes from now on: fewer, when some have done their work or are not wanted any more. */
   readonly needed: number
+  /** How many are there, those that terminate included, where its status counts pods. */
+  readonly present?: number
   /** What the template asks for, as JSON. */
   readonly asks: string
   readonly runtimeClass?: string

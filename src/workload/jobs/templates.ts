@@ -72,7 +72,9 @@ const isSmall = (reference: OwnerReference | undefined): reference is OwnerRefer
   reference !== undefined && JSON.stringify(reference).length <= MAX_REFERENCE
 
 /** The pods of a template, without their numbers. */
-export function templateFacts(template: unknown): Omit<JobPodSet, 'name' | 'count' | 'minCount' | 'needed'> {
+export function templateFacts(
+  template: unknown,
+): Omit<JobPodSet, 'name' | 'count' | 'minCount' | 'needed' | 'present'> {
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
   const { runtimeClassName } = fieldsOf(spec)

@@ -7,10 +7,12 @@ import { EVENTS, LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { localWorld } from '../../../src/webhooks/local-world.ts'
 import { EXTERNAL_WORKLOADS, ExternalQueues, externalEngine } from '../actors/external-engine.ts'
 import { Janitors } from '../actors/janitors.ts'
+import { JobController } from '../actors/job-controller.ts'
 import { Nodes } from '../actors/nodes.ts'
 import { Replacers } from '../actors/replacers.ts'
 import { asPod, gatesOf, isGated, mayRun } from '../facts.ts'
 import { watchDeletions } from '../invariants/deletions.ts'
+import { watchJobs } from '../invariants/jobs.ts'
 import type { Violation } from '../invariants/judge.ts'
 import { watchLifts } from '../invariants/lifts.ts'
 import { watchManners } from '../invariants/manners.ts'
@@ -79,7 +81,7 @@ export class Cluster {
     this.#options = options
     this.config = { ...DEFAULT_CONFIGURATION, queues: setting.queues }
     const dice = new Dice(setting.seed).split('cluster')
-    const world = localWorld(this.config)
+    const world = { ...localWorld(this.config), holds: heldIn(setting) }
     const watcher = { notIdempotent: (_: unknown, detail: string) => this.fail('I7', detail) }
     const chain = admissionChain(
       () => world,
@@ -99,11 +101,13 @@ export class Cluster {
     watchQuota(this.server, setting.queues, judge)
     watchLifts(this.server, this.muster, judge)
     watchManners(this.server, this.muster, judge)
+    watchJobs(this.server, this.muster, judge)
     watchDeletions(this.server, this.muster, judge, () => this.agenda.now)
     if (options.calm) watchPromptness(this.server, this.muster, judge, () => this.agenda.now)
     this.#order = new OrderWatch(this.server, setting.queues, judge, () => this.agenda.now)
     this.janitors = new Janitors(this.agenda, this.server, dice.split('janitors'))
     this.nodes = new Nodes(this.agenda, this.server, dice.split('nodes'))
+    new JobController(this.agenda, this.server, dice.split('job controller'))
     new Replacers(this.agenda, this.server, dice.split('jobs'))
     if (external) new ExternalQueues(this.agenda, this.server, dice.split('queues'), setting.queues)
     for (const name of [SYSTEM_NAMESPACE, ...setting.namespaces]) this.janitors.createNamespace(name)
@@ -154,6 +158,7 @@ export class Cluster {
   }
 
   #boot(seat: Seat, index: number): Seat {
+    const { setting } = this.#options
     seat.incarnation++
     seat.fuse = undefined
     seat.replica = new Replica({
@@ -166,7 +171,7 @@ export class Cluster {
       hub: this.hub,
       wire: replica => this.#wire(seat, replica),
       who: this.muster,
-      engine: this.#options.setting.engine === 'external' ? externalEngine() : engineOf(this.config),
+      engine: setting.engine === 'external' ? externalEngine() : { ...engineOf(this.config), holds: heldIn(setting) },
       onMetric: (name, value) => {
         if (value < 0) this.fail('F9', `${name} is ${value}: no duration and no number of pods is negative`)
       },
@@ -233,6 +238,9 @@ export class Cluster {
     return { debug: quiet, trace: quiet, info: tell, warn: tell, error: tell, fatal: tell } as unknown as Logger
   }
 }
+
+/** Where nobody submits Jobs, nobody watches for them: it would only make the other runs longer. */
+const heldIn = ({ jobs }: Setting): readonly string[] => (jobs ? ['pod', 'batch/job'] : ['pod'])
 
 function holderOf(lease: Stored | undefined): string | undefined {
   return (lease?.spec as { readonly holderIdentity?: string } | undefined)?.holderIdentity

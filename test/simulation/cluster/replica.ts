@@ -37,11 +37,16 @@ export interface ReplicaOptions {
 
 const EPOCH = Date.UTC(2026, 10, 16, 10)
 
+/** Pods and Workloads; for Jobs, these and what their pods will ask for beside what is written in them. */
+const WATCHES_OF_PODS = 2
+const WATCHES_OF_JOBS = 5
+
 /** One process of Muster, put together as it ships, on a clock and a network of the simulator. */
 export class Replica implements Owner {
   readonly name: string
   readonly channel: Channel
   readonly #controller: Controller
+  readonly #watches: number
   alive = true
   pausedUntil = 0
   /** Writes that have left this process, for faults that strike at a certain one. */
@@ -50,6 +55,7 @@ export class Replica implements Owner {
   constructor(options: ReplicaOptions) {
     const { name, agenda, dice, machine, link, server, hub, who, engine, log, onMetric } = options
     this.name = name
+    this.#watches = engine.holds.includes('batch/job') ? WATCHES_OF_JOBS : WATCHES_OF_PODS
     this.channel = new Channel({ agenda, owner: this, link, server, hub, who, wire: options.wire(this) })
     const clock = replicaClock(agenda, machine, this)
     this.#controller = assembleController({
@@ -82,10 +88,10 @@ export class Replica implements Owner {
     return this.alive && this.#controller.leads
   }
 
-  /** Both watches are there, and everything that was sent on them has arrived. */
+  /** All watches are there, and everything that was sent on them has arrived. */
   get watching(): boolean {
     const { streams } = this.channel
-    return streams.size === 2 && [...streams].every(stream => stream.caughtUp)
+    return streams.size === this.#watches && [...streams].every(stream => stream.caughtUp)
   }
 
   start(): void {

@@ -1,6 +1,6 @@
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 
-import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
 import {
   asWorkload,
@@ -17,6 +17,7 @@ import {
   takesPlace,
   unitOf,
 } from '../facts.ts'
+import { asJob, jobOf, jobSays } from '../model/job-rules.ts'
 import type { Change, ModelServer, Stored } from '../model/server.ts'
 import type { Judge } from './judge.ts'
 import { creatorOf, mayDismiss, membersOf, trueSelf, workloadOfPod } from './units.ts'
@@ -102,6 +103,10 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
   const checkEnd = (before: Stored, after: Stored) => {
     const finished = asWorkload(after).status?.conditions?.find(({ type }) => type === 'Finished')
     if (finished?.status !== 'True' || conditionOf(asWorkload(before), 'Finished') === 'True') return
+    if (jobOf(after) !== undefined) {
+      checkEndOfJob(after, finished.reason)
+      return
+    }
     const pods = server.all(PODS).map(object => trueSelf(server, object))
     const members = pods.filter(pod => workloadOfPod(server, pod)?.metadata.uid === after.metadata.uid)
     const total = asWorkload(after).spec.podSets.reduce((sum, { count }) => sum + count, 0)
@@ -114,6 +119,22 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
     }
     const running = members.find(pod => mayRun(pod) && !isDeleting(pod) && pod.spec.nodeName)
     if (running) judge.fail('I5', `${nameOf(after)} is called finished while ${running.metadata.name} runs`)
+  }
+
+  const checkEndOfJob = (workload: Stored, reason: string | undefined) => {
+    const { name = '', uid } = jobOf(workload) ?? {}
+    const found = server.find(JOBS, workload.metadata.namespace, name)
+    if (found === undefined || found.metadata.uid !== uid) return
+    const said = jobSays(asJob(found), 'Complete')
+      ? 'Succeeded'
+      : jobSays(asJob(found), 'Failed')
+        ? 'Failed'
+        : undefined
+    if (said !== undefined && reason !== said && !isDeleting(found))
+      judge.fail('I5', `${nameOf(workload)} is called ${reason}: its Job ${said}`)
+    if (said === undefined && ['Succeeded', 'Failed'].includes(reason ?? '')) {
+      judge.fail('I5', `${nameOf(workload)} is called ${reason}, and its Job has not ended`)
+    }
   }
 
   server.subscribe(change => {

@@ -1,13 +1,12 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
-import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
+import type { OwnerReference, Pod } from '../../../src/kube/vocabulary/objects.ts'
 
-import { EVENTS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { EVENTS, JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 
 import { REASONS } from '../../../src/workload/reasons.ts'
 import {
-  asPod,
   asWorkload,
   conditionOf,
   declaredSize,
@@ -33,6 +32,7 @@ import {
   workloadUsage,
 } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'
+import { unfinishedJobs } from './jobs.ts'
 import { comesBefore, inTheWay, waits } from './order.ts'
 import { creatorOf, mayDismiss, type TrueUnit, unitsOf } from './units.ts'
 
@@ -51,6 +51,7 @@ export function unfinished(server: ModelServer, queues: readonly QueueConfigurat
     ]),
     ...leftWorkloads(server, units),
     ...unadmitted(server, queues),
+    ...unfinishedJobs(server),
     ...server
       .all(NAMESPACES)
       .filter(namespace => isDeleting(namespace) && !isHeldByOthers(server, namespace.metadata.name))
@@ -192,9 +193,9 @@ function leftWorkloads(server: ModelServer, units: readonly TrueUnit[]): readonl
   })
 }
 
-function hasOwner(server: ModelServer, namespace: string | undefined, owner: { name: string; uid: string }): boolean {
-  const pod = server.find(PODS, namespace, owner.name)
-  return pod !== undefined && asPod(pod).metadata.uid === owner.uid
+function hasOwner(server: ModelServer, namespace: string | undefined, { kind, name, uid }: OwnerReference): boolean {
+  const owner = server.find(kind === JOBS.kind ? JOBS : PODS, namespace, name)
+  return owner?.metadata.uid === uid
 }
 
 /** The first in a queue is admitted as soon as it fits; what could never fit holds up nobody. */

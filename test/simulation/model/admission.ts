@@ -1,10 +1,12 @@
 import { applyPatch } from '../../../src/admission/patch.ts'
 import type { AdmissionRequest } from '../../../src/admission/review.ts'
 import type { Denied } from '../../../src/admission/verdict.ts'
-import { ApiError } from '../../../src/kube/vocabulary/api.ts'
+import { ApiError, type Resource } from '../../../src/kube/vocabulary/api.ts'
 import { CREATOR } from '../../../src/kube/vocabulary/names.ts'
-import { PODS } from '../../../src/kube/vocabulary/resources.ts'
-import { reviewPodMutation, reviewPodValidation } from '../../../src/webhooks/pods/pods.ts'
+import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOB_WEBHOOKS } from '../../../src/webhooks/jobs/jobs.ts'
+import { POD_WEBHOOKS } from '../../../src/webhooks/pods/pods.ts'
+import type { Rule, Webhook } from '../../../src/webhooks/webhook.ts'
 import type { World } from '../../../src/webhooks/world.ts'
 import { causedBy } from './refusals.ts'
 import type { Admission, AdmissionCall, Stored } from './server.ts'
@@ -23,13 +25,21 @@ export type Plugin = (call: AdmissionCall) => string | undefined
 /** The admission chain with the real webhooks in it: mutation, then validation of the result, then other plugins. */
 export function admissionChain(world: () => World, watcher: AdmissionWatcher, plugin: Plugin): Admission {
   return call => {
-    if (call.resource !== PODS || call.who === UNREVIEWED) return call.object
-    const object = call.operation === 'CREATE' ? mutate(call, world(), watcher) : call.object
-    const verdict = reviewPodValidation(requestOf({ ...call, object }), world())
-    if (verdict.kind !== 'allowed') refuse(verdict)
+    const webhooks = REVIEWED.get(call.resource)
+    if (webhooks === undefined || call.who === UNREVIEWED) return call.object
+    const called = webhooks.filter(({ rules }) => rules.some(rule => isFor(rule, call)))
+    const object = called
+      .filter(({ mutating }) => mutating)
+      .reduce((object, webhook) => {
+        return mutate({ ...call, object }, webhook, world(), watcher)
+      }, call.object)
+    for (const webhook of called.filter(({ mutating }) => !mutating)) {
+      const verdict = webhook.review(requestOf({ ...call, object }), world())
+      if (verdict.kind !== 'allowed') refuse(verdict)
+    }
     const refusal = plugin({ ...call, object })
     if (refusal !== undefined) throw new ApiError(403, 'Forbidden', refusal)
-    return call.operation === 'CREATE' ? stamped(object, call.who) : object
+    return call.resource === PODS && call.operation === 'CREATE' ? stamped(object, call.who) : object
   }
 }
 
@@ -40,11 +50,20 @@ function stamped(object: Stored, who: string): Stored {
   return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [CREATOR]: who } } }
 }
 
-function mutate(call: AdmissionCall, world: World, watcher: AdmissionWatcher): Stored {
-  const verdict = reviewPodMutation(requestOf(call), world)
+const REVIEWED: ReadonlyMap<Resource, readonly Webhook[]> = new Map([
+  [PODS, POD_WEBHOOKS],
+  [JOBS, JOB_WEBHOOKS],
+])
+
+function isFor({ of, subresource, operations }: Rule, call: AdmissionCall): boolean {
+  return of.resource === call.resource.plural && subresource === call.subresource && operations.includes(call.operation)
+}
+
+function mutate(call: AdmissionCall, { review }: Webhook, world: World, watcher: AdmissionWatcher): Stored {
+  const verdict = review(requestOf(call), world)
   if (verdict.kind !== 'allowed') return refuse(verdict)
   const object = applyPatch(call.object, verdict.patch)
-  const again = reviewPodMutation(requestOf({ ...call, object }), world)
+  const again = review(requestOf({ ...call, object }), world)
   if (again.kind !== 'allowed' || again.patch.length > 0) {
     watcher.notIdempotent(object, `the second mutation says ${JSON.stringify(again)}`)
   }
@@ -56,12 +75,13 @@ function refuse(verdict: Denied): never {
   throw new ApiError(verdict.code, verdict.reason, message, causedBy(verdict.errors))
 }
 
-function requestOf({ operation, object, oldObject, subresource, who }: AdmissionCall): AdmissionRequest {
+function requestOf({ resource, operation, object, oldObject, subresource, who }: AdmissionCall): AdmissionRequest {
   const { name, namespace } = object.metadata
+  const { group, version, kind, plural } = resource
   return {
     uid: 'review',
-    kind: { group: '', version: 'v1', kind: 'Pod' },
-    resource: { group: '', version: 'v1', resource: 'pods' },
+    kind: { group, version, kind },
+    resource: { group, version, resource: plural },
     operation,
     object,
     userInfo: { username: who, groups: ['system:authenticated'] },

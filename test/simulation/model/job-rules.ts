@@ -68,7 +68,17 @@ export function withJobDefaults(object: Stored): Stored {
   const defaults = { parallelism: 1, backoffLimit: 6, suspend: false, completionMode: 'NonIndexed' }
   const given = Object.fromEntries(Object.entries(spec).filter(([, value]) => value != null))
   const metadata = { ...object.metadata, ...(labels && { labels }) }
-  return { ...object, metadata, spec: { ...defaults, ...one, ...given } }
+  const template = tidy(asJob(object).spec.template)
+  return { ...object, metadata, spec: { ...defaults, ...one, ...given, template } }
+}
+
+/** An empty list or map is stored as none. */
+function tidy({ metadata, spec }: Template): Template {
+  const full = <T extends object>(fields: T): T =>
+    Object.fromEntries(
+      Object.entries(fields).filter(([, value]) => typeof value !== 'object' || Object.keys(value ?? {}).length > 0),
+    ) as T
+  return full({ metadata: metadata && full(metadata), spec: full(spec) }) as Template
 }
 
 /** The selector is the uid, and the template carries it: so nobody else's pods are ever taken for the Job's. */

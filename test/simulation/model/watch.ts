@@ -10,7 +10,7 @@ import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 
 import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
-import { badRequest, expired } from './refusals.ts'
+import { badRequest, expired, notFound } from './refusals.ts'
 import type { Change, ModelServer, Stored } from './server.ts'
 import { isWorkload } from './workload-rules.ts'
 
@@ -71,6 +71,7 @@ export class WatchHub {
 
   /** One page, by name. All pages of a list show the moment of the first, for as long as history reaches back to it. */
   list(resource: Resource, query: ListOptions): ObjectList<Stored> {
+    if (!isInstalled(resource)) throw notFound(resource, '')
     const from = query.continue === undefined ? undefined : parseToken(query.continue)
     const exact = query.resourceVersionMatch === 'Exact' ? Number(query.resourceVersion) : this.#server.version
     const version = from?.version ?? exact
@@ -143,6 +144,9 @@ function lastSeen({ before, after }: Change): Stored {
   return { ...before, metadata: { ...before.metadata, resourceVersion: after.metadata.resourceVersion } as never }
 }
 
+/** The CRD of JobSets is not. */
+const isInstalled = ({ plural }: Resource): boolean => plural !== 'jobsets'
+
 const keyOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ''}/${metadata.name}`
 
 function byKey(a: Stored, b: Stored): number {
@@ -158,10 +162,20 @@ function parseToken(token: string): { readonly version: number; readonly after: 
 function matcher({ namespace, labelSelector, fieldSelector }: ListOptions): (object: Stored) => boolean {
   const labels = terms(labelSelector)
   const fields = terms(fieldSelector)
-  return ({ metadata }) =>
-    (namespace === undefined || metadata.namespace === namespace) &&
-    labels.every(([key, value]) => (value === undefined ? isIn(key, metadata) : metadata.labels?.[key] === value)) &&
-    fields.every(([key, value]) => (key === 'metadata.name' ? metadata.name : metadata.namespace) === value)
+  return object => {
+    const { metadata } = object
+    return (
+      (namespace === undefined || metadata.namespace === namespace) &&
+      labels.every(([key, value]) => (value === undefined ? isIn(key, metadata) : metadata.labels?.[key] === value)) &&
+      fields.every(([key, value]) => (fieldOf(object, key.replace(/!$/, '')) === value) === !key.endsWith('!'))
+    )
+  }
+}
+
+/** The fields that somebody here selects by. */
+function fieldOf({ metadata, status }: Stored, key: string): unknown {
+  if (key === 'status.phase') return (status as { phase?: string } | undefined)?.phase
+  return key === 'metadata.name' ? metadata.name : metadata.namespace
 }
 
 const isIn = (key: string, { labels }: Stored['metadata']): boolean => labels?.[key] !== undefined

@@ -3,6 +3,8 @@ import type { PlantedBug } from '../../support/planting.ts'
 export interface Mutant extends PlantedBug {
   /** A seed from which it is found soon. */
   readonly seed?: number
+  /** It takes Jobs to find it. */
+  readonly jobs?: boolean
 }
 
 const DECIDE = 'src/reconciler/decide.ts'
@@ -16,6 +18,11 @@ const LEDGER = 'src/engines/builtin/ledger.ts'
 const ENGINE = 'src/engines/builtin/fifo.ts'
 const ELECTOR = 'src/kube/coordination/elector.ts'
 const COMPOSE = 'src/workload/compose.ts'
+const JOB = 'src/workload/jobs/batch-job.ts'
+const JOB_WRITES = 'src/reconciler/jobs/job-writes.ts'
+const JOB_DECISIONS = 'src/reconciler/jobs/decide-job.ts'
+const LEAVING = 'src/reconciler/jobs/leaving.ts'
+const ADMITTED_JOB = 'src/reconciler/jobs/admitted-job.ts'
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -396,5 +403,73 @@ export const MUTANTS: readonly Mutant[] = [
     file: DECIDE,
     find: 'if (adoption.length > 0) return { actions: adoption, standings: [] }',
     replace: '',
+  },
+  {
+    name: 'takes a Job for stopped while its pods terminate',
+    from: 'kueue#510, KEP-10076: status.active omits terminating pods at once',
+    file: JOB,
+    find: 'return (countIn(status.active) ?? 0) + (countIn(status.terminating) ?? 0)',
+    replace: 'return countIn(status.active) ?? 0',
+    seed: 185,
+    jobs: true,
+  },
+  {
+    name: 'gives back what the pods of a shrinking Job still use',
+    from: 'found here: the parallelism is what is wanted, not what is there',
+    file: ADMITTED_JOB,
+    find: 'Math.max(given - Math.max(needed, present), 0)',
+    replace: 'Math.max(given - needed, 0)',
+    seed: 275,
+    jobs: true,
+  },
+  {
+    name: 'takes a Job for stopped that its controller has not looked at yet',
+    from: 'found here: started and stopped before its controller has said a word, it gets its pods after all',
+    file: JOB,
+    find: '(seenSuspended || !(startTime || stopping))',
+    replace: '(seenSuspended || !startTime)',
+    seed: 321,
+    jobs: true,
+  },
+  {
+    name: 'forgets to say that it is stopping a Job',
+    from: 'kueue#2566: a stop that was half done is taken for done',
+    file: JOB_WRITES,
+    find: "write(kind, job, { suspend: true, annotations: { [STOPPING]: 'true' } })",
+    replace: 'write(kind, job, { suspend: true })',
+    jobs: true,
+  },
+  {
+    name: 'starts a Job in whatever size it has by then',
+    from: 'what was charged and what is started are two versions',
+    file: JOB_WRITES,
+    find: '...bound(kind, job, { suspend: false, templates }), ...(admittedAt',
+    replace: '...write(kind, job, { suspend: false, templates }), ...(admittedAt',
+    seed: 101,
+    jobs: true,
+  },
+  {
+    name: 'leaves the place of an admission in a Job that it stops',
+    from: 'the next admission contradicts the last one',
+    file: JOB_WRITES,
+    find: 'nodeSelector: { ...nothing(specIn(podSet).nodeSelector ?? {}), ...nodeSelector },',
+    replace: 'nodeSelector: nodeSelector ?? {},',
+    jobs: true,
+  },
+  {
+    name: 'starts a Job that its user holds',
+    from: 'E28: suspended by its user, restarted by the queue',
+    file: JOB_DECISIONS,
+    find: '  if (isHeld(job)) {\n    const end',
+    replace: '  if (isHeld(job) && job.spec.suspend !== true) {\n    const end',
+    jobs: true,
+  },
+  {
+    name: 'does not look for pods when a Job is gone',
+    from: 'kueue#12820: quota freed while the pods of a deleted Job run',
+    file: LEAVING,
+    find: 'if (!holds(workload, engine) || actions.length === 0) return actions',
+    replace: 'if (actions.length >= 0) return actions',
+    jobs: true,
   },
 ]

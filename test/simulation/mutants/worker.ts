@@ -15,5 +15,5 @@ const { mutant, from, seeds } = workerData as Assignment
 plant(replacementsOf(mutant))
 
 const { runCampaign } = await import('../runs/campaign.ts')
-const { failures, seeds: tried } = await runCampaign({ from, seeds })
+const { failures, seeds: tried } = await runCampaign({ from, seeds, subject: { jobs: mutant.jobs ?? false } })
 parentPort?.postMessage({ tried, failure: failures[0] })

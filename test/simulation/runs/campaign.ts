@@ -1,7 +1,7 @@
 import type { Violation } from '../invariants/judge.ts'
 import { describeItem } from '../schedule/apply.ts'
-import { generate } from '../schedule/generate.ts'
-import type { Schedule, Setting } from '../schedule/schedule.ts'
+import { generate, type Subject } from '../schedule/generate.ts'
+import type { Schedule } from '../schedule/schedule.ts'
 import { sameKind, shrink } from './shrink.ts'
 import { simulate } from './simulate.ts'
 import { Timeline } from './timeline.ts'
@@ -21,21 +21,22 @@ export interface Campaign {
 export interface CampaignOptions {
   readonly from: number
   readonly seeds: number
-  readonly engine?: Setting['engine']
+  readonly subject?: Subject
   /** Ends early after as many failures. */
   readonly enough?: number
   readonly onSeed?: (done: number, failures: number) => void
 }
 
 /** Runs seed after seed. */
-export async function runCampaign({ from, seeds, engine, enough = 1, onSeed }: CampaignOptions): Promise<Campaign> {
+export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
+  const { from, seeds, subject, enough = 1, onSeed } = options
   const failures: Failure[] = []
   let steps = 0
   let virtualMs = 0
   let done = 0
   while (done < seeds && failures.length < enough) {
     const seed = from + done
-    const result = await simulate(generate(seed, engine))
+    const result = await simulate(generate(seed, subject))
     if (result.violation) failures.push({ seed, violation: result.violation })
     steps += result.steps
     virtualMs += result.virtualMs
@@ -46,9 +47,9 @@ export async function runCampaign({ from, seeds, engine, enough = 1, onSeed }: C
 }
 
 /** Everything a person needs to find out why a seed fails: the promise, the least it takes, and what happened. */
-export async function explain({ seed, violation }: Failure, engine?: Setting['engine']): Promise<string> {
+export async function explain({ seed, violation }: Failure, subject: Subject = {}): Promise<string> {
   const fails = async (schedule: Schedule) => sameKind(violation, (await simulate(schedule)).violation)
-  const least = await shrink(generate(seed, engine), fails)
+  const least = await shrink(generate(seed, subject), fails)
   const { timeline, violation: shrunk } = await simulate(least, { trace: Timeline })
   return [
     `seed ${seed}: ${violation.invariant} at ${(violation.at / 1000).toFixed(3)} s: ${violation.message}`,
@@ -57,6 +58,6 @@ export async function explain({ seed, violation }: Failure, engine?: Setting['en
     'timeline:',
     timeline,
     `=> ${shrunk?.invariant} at ${((shrunk?.at ?? 0) / 1000).toFixed(3)} s: ${shrunk?.message}`,
-    `run it again: npm run simulate -- --from ${seed} --seeds 1`,
+    `run it again: npm run simulate -- --from ${seed} --seeds 1${subject.jobs ? ' --jobs' : ''}`,
   ].join('\n')
 }

@@ -1,8 +1,9 @@
 import type { ApiError } from '../../../src/kube/vocabulary/api.ts'
 
-import { EVENTS, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { EVENTS, JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
 import { asPod, asWorkload, gatesOf, phaseOf } from '../facts.ts'
+import { asJob, type Job } from '../model/job-rules.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
 import type { Request } from '../network/wire.ts'
 
@@ -38,12 +39,12 @@ export class Timeline implements Chronicle {
 
   follow(server: ModelServer, muster: string): void {
     server.subscribe(({ resource, type, after, who }) => {
-      if (resource !== PODS && resource !== server.workloads) return
+      if (resource !== PODS && resource !== JOBS && resource !== server.workloads) return
       const { namespace, name, uid } = after.metadata
       const actor = who === muster ? '  = api' : who.replace(/^system:/, '')
       this.add(
         actor.slice(0, 14),
-        `${type} ${resource.kind} ${namespace}/${name} (${uid}) ${stateOf(resource === PODS, after)}`,
+        `${type} ${resource.kind} ${namespace}/${name} (${uid}) ${stateOf(resource.kind, after)}`,
       )
     })
   }
@@ -58,12 +59,13 @@ function noteOf(body: unknown): string {
   return `${reason}: ${note}`
 }
 
-function stateOf(isPod: boolean, object: Stored): string {
+function stateOf(kind: string, object: Stored): string {
   const { finalizers, deletionTimestamp, deletionGracePeriodSeconds } = object.metadata
   const short = (names: readonly string[]) => names.map(name => name.replace(/^.*\//, '')).join(',') || 'none'
   const deleting = deletionTimestamp == null ? '' : ` DELETING grace ${deletionGracePeriodSeconds}`
   const held = `finalizers ${short(finalizers ?? [])}${deleting}`
-  if (isPod) {
+  if (kind === JOBS.kind) return `${jobState(asJob(object))} ${held}`
+  if (kind === PODS.kind) {
     const pod = asPod(object)
     return `${phaseOf(pod)} on ${pod.spec.nodeName ?? '-'} gates ${short(gatesOf(pod))} ${held}`
   }
@@ -74,4 +76,13 @@ function stateOf(isPod: boolean, object: Stored): string {
   const podSets = workload.spec.podSets.map(({ name, count }) => `${name} x${count}`)
   const inactive = workload.spec.active === false ? ' INACTIVE' : ''
   return `${workload.spec.queueName} [${podSets}]${inactive} ${conditions.join(' ')} ${held}`
+}
+
+function jobState({ metadata, spec, status }: Job): string {
+  const marks = ['queued', 'held', 'stopping'].filter(mark => metadata.annotations?.[`muster.dev/${mark}`] === 'true')
+  const { active = 0, terminating = 0, succeeded = 0, failed = 0, conditions = [] } = status ?? {}
+  const said = conditions.map(({ type, status }) => `${type}=${status}`)
+  const size = `${spec.parallelism} of ${spec.completions ?? 'any'}`
+  const counts = `active ${active} terminating ${terminating} succeeded ${succeeded} failed ${failed}`
+  return `${spec.suspend ? 'SUSPENDED' : 'runs'} ${size} [${marks}] ${counts} ${said.join(' ')}`
 }

@@ -1,12 +1,14 @@
+import type { ObjectRef, Resource } from '../../../src/kube/vocabulary/api.ts'
 import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../../src/kube/vocabulary/names.ts'
 
-import { NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
-import { ORPHAN } from '../actors/janitors.ts'
+import { FOREGROUND, ORPHAN } from '../actors/janitors.ts'
 import { ignoreRaces } from '../actors/nodes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { asPod, isGated } from '../facts.ts'
+import { asPod, isDeleting, isGated } from '../facts.ts'
 import { UNREVIEWED } from '../model/admission.ts'
+import { jobOf } from '../model/job-rules.ts'
 import type { Stored } from '../model/server.ts'
 import { MALLORY } from './hostile.ts'
 import { type Action, type Item, isFault, type UnitName } from './schedule.ts'
@@ -29,6 +31,11 @@ export function apply(item: Item, cluster: Cluster): void {
 export function describeItem(item: Item): string {
   const { at: _, ...rest } = item
   if (rest.kind === 'create-pod') return `create-pod ${rest.pod.metadata.namespace}/${rest.pod.metadata.name}`
+  if (rest.kind === 'create-job') {
+    const { metadata, spec } = rest.job
+    const { template: _, ...shape } = spec as Record<string, unknown>
+    return `create-job ${metadata.namespace}/${metadata.name} ${JSON.stringify(shape)}`
+  }
   return JSON.stringify('again' in rest ? { ...rest, again: true } : rest)
 }
 
@@ -40,9 +47,29 @@ function act(action: Action, cluster: Cluster): void {
       return
     case 'delete-pod': {
       const { namespace, name, graceSeconds, again } = action
-      if (again !== undefined) createAgain(cluster, server.get(PODS, { namespace, name }), again)
-      if (action.orphan) prependFinalizer(cluster, { namespace, name }, ORPHAN)
+      if (again !== undefined) createAgain(cluster, PODS, server.get(PODS, { namespace, name }), again)
+      if (action.orphan) prependFinalizer(cluster, PODS, { namespace, name }, ORPHAN)
       server.remove(PODS, { namespace, name }, graceSeconds === undefined ? {} : { graceSeconds }, USER)
+      return
+    }
+    case 'create-job':
+      server.create(JOBS, action.job, action.unseen ? UNREVIEWED : USER)
+      return
+    case 'delete-job':
+      deleteJob(cluster, action)
+      return
+    case 'change-job': {
+      const { parallelism, suspend, queue } = action.change
+      const spec = { ...(parallelism !== undefined && { parallelism }), ...(suspend !== undefined && { suspend }) }
+      const metadata = queue === undefined ? {} : { labels: { [QUEUE_NAME]: queue } }
+      server.patch(JOBS, at(action), { type: 'merge', body: { metadata, spec } }, USER)
+      return
+    }
+    case 'delete-job-pod': {
+      const mine = (pod: Stored) => pod.metadata.namespace === action.namespace && jobOf(pod)?.name === action.name
+      const pod = server.all(PODS).find(object => mine(object) && !isDeleting(object))
+      if (pod !== undefined)
+        server.remove(PODS, { namespace: action.namespace, name: pod.metadata.name ?? '' }, {}, USER)
       return
     }
     case 'delete-namespace':
@@ -75,14 +102,26 @@ function act(action: Action, cluster: Cluster): void {
 }
 
 /** As `kubectl replace --force` does: the successor comes in the moment the name is free. */
-function createAgain({ server, agenda }: Cluster, old: Stored, again: Stored): void {
+function createAgain({ server, agenda }: Cluster, resource: Resource, old: Stored, again: Stored): void {
   let waiting = true
   server.subscribe(({ type, after }) => {
     if (!waiting || type !== 'deleted' || after.metadata.uid !== old.metadata.uid) return
     waiting = false
-    agenda.after(1, () => ignoreRaces(() => server.create(PODS, again, USER)))
+    agenda.after(1, () => ignoreRaces(() => server.create(resource, again, USER)))
   })
 }
+
+function deleteJob(cluster: Cluster, action: Extract<Action, { kind: 'delete-job' }>): void {
+  const { server } = cluster
+  const ref = at(action)
+  if (action.again !== undefined) createAgain(cluster, JOBS, server.get(JOBS, ref), action.again)
+  if (action.cascade !== 'background') {
+    prependFinalizer(cluster, JOBS, ref, action.cascade === 'orphan' ? ORPHAN : FOREGROUND)
+  }
+  server.remove(JOBS, ref, {}, USER)
+}
+
+const at = ({ namespace, name }: { namespace: string; name: string }) => ({ namespace, name })
 
 function touchPod(cluster: Cluster, action: Extract<Action, { kind: 'touch-pod' }>): void {
   const ref = { namespace: action.namespace, name: action.name }
@@ -96,7 +135,7 @@ function touchPod(cluster: Cluster, action: Extract<Action, { kind: 'touch-pod' 
       return
     case 'add-finalizer':
       // In front of ours: whoever removes by index removes the wrong one.
-      prependFinalizer(cluster, ref, KEEP)
+      prependFinalizer(cluster, PODS, ref, KEEP)
       return
     case 'drop-finalizer':
       strategic({ metadata: { '$deleteFromPrimitiveList/finalizers': [KEEP] } }, ADMIN)
@@ -131,9 +170,9 @@ function remark({ server }: Cluster, action: Extract<Action, { kind: 'remark' }>
   server.patch(PODS, ref, { type: 'merge', body: { metadata: { labels, annotations } } }, UNREVIEWED)
 }
 
-function prependFinalizer({ server }: Cluster, ref: { namespace: string; name: string }, added: string): void {
-  const finalizers = [added, ...(server.get(PODS, ref).metadata.finalizers ?? []).filter(name => name !== added)]
-  server.patch(PODS, ref, { type: 'merge', body: { metadata: { finalizers } } }, ADMIN)
+function prependFinalizer({ server }: Cluster, resource: Resource, ref: ObjectRef, added: string): void {
+  const finalizers = [added, ...(server.get(resource, ref).metadata.finalizers ?? []).filter(name => name !== added)]
+  server.patch(resource, ref, { type: 'merge', body: { metadata: { finalizers } } }, ADMIN)
 }
 
 function mergePod({ server }: Cluster, { namespace, name }: { namespace: string; name: string }, body: object): void {
@@ -165,14 +204,14 @@ function touchWorkload(cluster: Cluster, unit: UnitName, what: 'label' | 'condit
 }
 
 function workloadRef({ server }: Cluster, unit: UnitName): { namespace: string; name: string } {
-  const { namespace, group, pod } = unit
+  const { namespace, group, pod, job } = unit
   if (group !== undefined) return { namespace, name: group }
   const found = server
     .all(server.workloads)
     .find(
       ({ metadata }) =>
         metadata.namespace === namespace &&
-        metadata.ownerReferences?.some(owner => owner.controller && owner.name === pod),
+        metadata.ownerReferences?.some(owner => owner.controller && owner.name === (job ?? pod)),
     )
-  return { namespace, name: found?.metadata.name ?? `no-workload-of-${pod}` }
+  return { namespace, name: found?.metadata.name ?? `no-workload-of-${job ?? pod}` }
 }

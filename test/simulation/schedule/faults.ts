@@ -102,3 +102,8 @@ export function lateness(dice: Dice, at: number): readonly Item[] {
   ]
   return faults.filter(() => dice.chance(0.6)).map(fault => ({ at: at + dice.next() * 5000, ...fault }))
 }
+
+/** Where there are Jobs, their watch is as likely to be late or silent as the others. */
+export function withJobs(dice: Dice, items: readonly Item[]): readonly Item[] {
+  return items.map(item => ('resource' in item && dice.chance(1 / 3) ? { ...item, resource: 'jobs' } : item))
+}

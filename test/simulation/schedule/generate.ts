@@ -1,7 +1,8 @@
 import type { Stored } from '../model/server.ts'
 import { Dice } from '../time/dice.ts'
-import { faultItems, lateness, takeover } from './faults.ts'
+import { faultItems, lateness, takeover, withJobs } from './faults.ts'
 import { hostileItems } from './hostile.ts'
+import { jobItems } from './jobs.ts'
 import type { Item, Schedule, Setting, UnitName } from './schedule.ts'
 import { unitItems } from './units.ts'
 
@@ -17,8 +18,11 @@ const PLACE = { nodeLabels: { pool: 'a' }, tolerations: [{ key: 'pool', operator
  */
 type Theme = 'mixed' | 'handover' | 'churn'
 
+/** What a campaign is about; by default pods, and the built-in engine. */
+export type Subject = Partial<Pick<Setting, 'engine' | 'jobs'>>
+
 /** A run, from nothing but its seed. */
-export function generate(seed: number, engine: Setting['engine'] = 'builtin'): Schedule {
+export function generate(seed: number, { engine = 'builtin', jobs = false }: Subject = {}): Schedule {
   const dice = new Dice(seed)
   const theme = dice.weighted<Theme>([
     [6, 'mixed'],
@@ -27,7 +31,7 @@ export function generate(seed: number, engine: Setting['engine'] = 'builtin'): S
   ])
   const doomed = dice.chance(0.08)
   const namespaces = doomed ? ['ml', DOOMED] : ['ml']
-  const setting = { ...settingOf(dice.split('setting'), seed, namespaces, theme), engine }
+  const setting = { ...settingOf(dice.split('setting'), seed, namespaces, theme), engine, jobs }
   const items: Item[] = []
   const units = dice.int(2, 8)
   for (let index = 0; index < units; index++) {
@@ -39,14 +43,19 @@ export function generate(seed: number, engine: Setting['engine'] = 'builtin'): S
       [3, 'cpu'],
       [1, 'unlimited'],
     ])
+    if (jobs && own.split('kind').chance(0.7)) {
+      items.push(...jobItems(own, { namespace, queue, name: `j${index}`, at, returning: theme === 'churn' }))
+      continue
+    }
     const created = unitItems(own, { namespace, queue, name: `u${index}`, at, returning: theme !== 'mixed' })
     items.push(...created, ...interference(own, created))
     if (theme === 'handover') items.push(...withdrawal(own, created))
     if (theme === 'churn') items.push(...resubmission(own, created))
   }
-  items.push(...hostility(dice.split('hostility'), namespaces))
+  if (!jobs) items.push(...hostility(dice.split('hostility'), namespaces))
   if (doomed) items.push({ at: 8000 + dice.next() * 15_000, kind: 'delete-namespace', namespace: DOOMED })
-  items.push(...faultItems(dice.split('faults'), setting.replicas.length))
+  const faults = faultItems(dice.split('faults'), setting.replicas.length)
+  items.push(...(jobs ? withJobs(dice.split('job faults'), faults) : faults))
   if (theme === 'handover') items.push(...takeover(dice.split('takeover'), 4000 + dice.next() * 14_000))
   if (theme === 'churn') items.push(...lateness(dice.split('lateness'), dice.next() * 10_000))
   return { setting, items: items.sort((a, b) => a.at - b.at) }
@@ -73,7 +82,12 @@ function hostility(dice: Dice, namespaces: readonly string[]): readonly Item[] {
   }).flat()
 }
 
-function settingOf(dice: Dice, seed: number, namespaces: readonly string[], theme: Theme): Omit<Setting, 'engine'> {
+function settingOf(
+  dice: Dice,
+  seed: number,
+  namespaces: readonly string[],
+  theme: Theme,
+): Omit<Setting, 'engine' | 'jobs'> {
   const replicas = dice.weighted([
     [theme === 'handover' ? 0 : 3, 1],
     [5, 2],

@@ -6,6 +6,17 @@ export interface UnitName {
   readonly namespace: string
   readonly group?: string
   readonly pod?: string
+  readonly job?: string
+}
+
+/** What becomes of the pods and the Workload of a Job that is deleted, as `kubectl delete --cascade` says it. */
+export type Cascade = 'background' | 'foreground' | 'orphan'
+
+/** What its author changes of a Job: its size, whether it is to run, where it waits. */
+export interface JobChange {
+  readonly parallelism?: number
+  readonly suspend?: boolean
+  readonly queue?: string
 }
 
 /** What people do. */
@@ -21,6 +32,18 @@ export type Action =
       /** Created under the same name in the moment the old one is gone. */
       readonly again?: Stored
     }
+  /** `unseen`: no webhook of Muster's looked at it, since Muster was away. */
+  | { readonly kind: 'create-job'; readonly job: Stored; readonly unseen?: boolean }
+  | {
+      readonly kind: 'delete-job'
+      readonly namespace: string
+      readonly name: string
+      readonly cascade: Cascade
+      readonly again?: Stored
+    }
+  | { readonly kind: 'change-job'; readonly namespace: string; readonly name: string; readonly change: JobChange }
+  /** Somebody deletes a pod of it, whichever comes first. */
+  | { readonly kind: 'delete-job-pod'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'delete-workload'; readonly unit: UnitName }
   | { readonly kind: 'set-active'; readonly unit: UnitName; readonly active: boolean }
   | { readonly kind: 'set-queue'; readonly namespace: string; readonly name: string; readonly queue: string }
@@ -53,6 +76,9 @@ export type Action =
 /** In place of the number of a replica: the one that leads when the fault strikes, or all the others. */
 export const LEADER = -1
 export const FOLLOWERS = -2
+
+/** What a replica watches. */
+export type Watched = 'pods' | 'workloads' | 'jobs'
 
 /** What goes wrong. The numbers are those of the fault list in docs/simulation.md. */
 export type Fault =
@@ -88,10 +114,10 @@ export type Fault =
       readonly kind: 'lag'
       readonly replica: number
       readonly ms: number
-      readonly resource: 'pods' | 'workloads'
+      readonly resource: Watched
       readonly lagMs: number
     }
-  | { readonly kind: 'silent-watch'; readonly replica: number; readonly resource: 'pods' | 'workloads' }
+  | { readonly kind: 'silent-watch'; readonly replica: number; readonly resource: Watched }
   | { readonly kind: 'close-watches'; readonly replica: number; readonly error: boolean }
   | { readonly kind: 'compact'; readonly as: 'http' | 'stream' | 'silence'; readonly replica: number }
   | { readonly kind: 'duplicates'; readonly replica: number; readonly ms: number; readonly rate: number }
@@ -105,6 +131,8 @@ export interface Setting {
   readonly seed: number
   /** Who admits: the built-in engine, in the leader's own process, or another program in its own time. */
   readonly engine: 'builtin' | 'external'
+  /** Whether people submit Jobs as well as pods. */
+  readonly jobs: boolean
   readonly namespaces: readonly string[]
   readonly queues: readonly QueueConfiguration[]
   readonly replicas: readonly {

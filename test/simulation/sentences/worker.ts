@@ -23,6 +23,6 @@ const { generate } = await import('../schedule/generate.ts')
 const { simulate } = await import('../runs/simulate.ts')
 const traces: string[] = []
 for (let seed = from; seed < from + seeds; seed++) {
-  traces.push((await simulate(generate(seed, engine), { trace: WriteTrace })).timeline)
+  traces.push((await simulate(generate(seed, { engine }), { trace: WriteTrace })).timeline)
 }
 parentPort?.postMessage({ traces, replaced })

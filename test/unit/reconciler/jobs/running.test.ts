@@ -125,6 +125,14 @@ describe('a running Job', () => {
     expect(acts(jobUnit(started(admitted, { spec: { parallelism: 3 } }), admitted))).toMatchObject([
       { status: { reclaimablePods: [{ name: 'main', count: 1 }] } },
     ])
+    const shrinking = (status: object) =>
+      acts(jobUnit(started(admitted, { spec: { parallelism: 1 }, status }), admitted))
+    expect(shrinking({ active: 4 })).toEqual([])
+    expect(shrinking({ active: 1, terminating: 3 })).toEqual([])
+    expect(shrinking({ active: 1, terminating: 1 })).toMatchObject([
+      { status: { reclaimablePods: [{ name: 'main', count: 2 }] } },
+    ])
+    expect(shrinking({ active: 1, terminating: 8 })).toEqual([])
     const grown = jobUnit(started(admitted, { spec: { parallelism: 6, completions: 6 } }), admitted)
     expect(acts(grown)).toMatchObject([{ kind: 'PatchJob', patch: { body: { spec: { suspend: true } } } }])
     expect(told(grown)).toEqual(['Evicted: it runs 6 pods, and was admitted with 4'])

@@ -28,6 +28,15 @@ describe('a Job in the cache', () => {
     expect(stopped({ conditions }, false)).toBe(false)
   })
 
+  it('has not stopped before its controller has looked at it, once it was started', () => {
+    const stopping = { 'muster.dev/stopping': 'true' }
+    const conditions = [{ type: 'Suspended', status: 'True' }]
+    const stopped = (status: object) =>
+      cached({ spec: { suspend: true }, annotations: stopping, status }).progress.stopped
+    expect(stopped({})).toBe(false)
+    expect(stopped({ conditions })).toBe(true)
+  })
+
   it('is small, whatever its user puts into it', () => {
     const huge = 'x'.repeat(100_000)
     const containers = Array.from({ length: 2000 }, (_, i) => ({ name: `c-${i}`, env: [{ name: 'A', value: huge }] }))
