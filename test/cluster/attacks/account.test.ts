@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import { MANAGED, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
 import { queuedPod } from '../support/manifests.ts'
+import { eventually } from '../support/wait.ts'
 import { ADMIN, Battlefield, patch, RED, strategic, THIEF } from './support.ts'
 
 /** Whoever has Muster's token may do what Muster does, and nothing else that its verbs would allow. */
@@ -120,6 +121,83 @@ describe("the thief of Muster's token", () => {
     expect(await field.refused(THIEF, create, lease, 'muster-system')).toContain(text)
   })
 
+  describe('on Jobs', () => {
+    const job = (name: string, queue?: string) => ({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name, namespace: RED, labels: { app: 'train', ...(queue && { [QUEUE_NAME]: queue }) } },
+      spec: {
+        suspend: true,
+        parallelism: 2,
+        completions: 4,
+        template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'train:1' }] } },
+      },
+    })
+
+    beforeAll(async () => {
+      await field.muster.start()
+      for (const made of [job('batch', 'team-red'), job('unqueued')]) {
+        await field.passes(ADMIN, ['create', '-f', '-'], made)
+      }
+      await field.muster.stop()
+      const annotations = { 'muster.dev/stopping': 'true' }
+      await field.passes(THIEF, strategic('job', 'batch', { metadata: { annotations }, spec: { suspend: true } }))
+      await eventually('the Job controller has stopped it', async () => {
+        const { stdout } = await field.plane.kubectl(['get', 'job', 'batch', '-n', RED, '-o', 'json'])
+        const { status = {} } = JSON.parse(stdout) as { status?: { active?: number; startTime?: string } }
+        return status.active === undefined && status.startTime === undefined
+      })
+    })
+
+    it.each([
+      [
+        'touches none that is in no queue',
+        'unqueued',
+        { spec: { suspend: false } },
+        'Muster writes only Jobs and JobSets',
+      ],
+      [
+        'changes no deadline',
+        'batch',
+        { spec: { activeDeadlineSeconds: 1 } },
+        'Muster changes suspend, the number of pods',
+      ],
+      [
+        'does not delete them by their age',
+        'batch',
+        { spec: { ttlSecondsAfterFinished: 0 } },
+        'Muster changes suspend',
+      ],
+      [
+        'makes their pods no larger',
+        'batch',
+        { spec: { template: { spec: { containers: [{ name: 'main', resources: { requests: { cpu: '9' } } }] } } } },
+        'spec.template.spec: Muster changes nodeSelector and tolerations',
+      ],
+      ['writes no label', 'batch', { metadata: { labels: { [QUEUE_NAME]: 'other' } } }, 'Muster writes no labels'],
+      [
+        'writes no annotation of others',
+        'batch',
+        { metadata: { annotations: { x: 'y' } } },
+        'annotations of muster.dev',
+      ],
+      [
+        'holds them by no finalizer',
+        'batch',
+        { metadata: { finalizers: ['example.com/stuck'] } },
+        'Muster writes no labels',
+      ],
+    ])('%s', async (_, name, change, text) => {
+      expect(await field.refused(THIEF, strategic('job', name, change))).toContain(text)
+    })
+
+    it('does what Muster does', async () => {
+      const place = { nodeSelector: { pool: 'a' }, tolerations: [{ operator: 'Exists' }] }
+      const start = { suspend: false, parallelism: 1, template: { metadata: { labels: { a: 'b' } }, spec: place } }
+      await field.passes(THIEF, strategic('job', 'batch', { spec: start }))
+    })
+  })
+
   describe('with a role too many', () => {
     beforeAll(async () => {
       const role = ['create', 'clusterrolebinding', 'too-many', '--clusterrole=cluster-admin']
@@ -139,6 +217,22 @@ describe("the thief of Muster's token", () => {
     it('ends no pod by its status', async () => {
       const change = patch('pod', 'runs', { status: { phase: 'Failed' } }, '--subresource=status')
       expect(await field.refused(THIEF, change)).toMatch(/muster-account-subresources|muster-pod-status/)
+    })
+
+    it('writes no status of Jobs, but for the start of one that is suspended', async () => {
+      const target = { status: { conditions: [{ type: 'FailureTarget', status: 'True' }] } }
+      const write = (change: object) => patch('job', 'batch', change, '--subresource=status')
+      expect(await field.refused(THIEF, write(target))).toContain('Muster takes the startTime of suspended Jobs away')
+      await field.passes(THIEF, patch('job', 'batch', { spec: { suspend: true } }))
+      await field.passes(THIEF, write({ status: { startTime: null } }))
+    })
+
+    it('neither creates nor deletes Jobs', async () => {
+      const text = 'neither creates nor deletes any'
+      const spec = { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'x' }] } } }
+      const made = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'evil' }, spec }
+      expect(await field.refused(THIEF, ['create', '-f', '-'], made)).toContain(text)
+      expect(await field.refused(THIEF, ['delete', 'job', 'batch'])).toContain(text)
     })
 
     it('evicts none, binds none, opens no shell', async () => {
