@@ -47,7 +47,7 @@ export function byConditions({ workloads: resource, finalizer, queueOrder }: Con
     workload: QueuedWorkload,
     changes: readonly ConditionChange[],
     now: string,
-    ended: Pick<WorkloadStatus, 'admission' | 'waiting'> = {},
+    ended: Pick<WorkloadStatus, 'admission' | 'waiting' | 'order'> = {},
   ): readonly Action[] => {
     const conditions = withConditions(workload, changes, now)
     if (conditions === undefined) return []
@@ -62,7 +62,11 @@ export function byConditions({ workloads: resource, finalizer, queueOrder }: Con
       set(workload, [{ type: 'Finished', status: 'True', ...end }], now, notWaiting(workload)),
     evict: (workload, why, now) => set(workload, deactivated(workload, why), now),
     requeue: (workload, why, now) =>
-      set(workload, givenBack(workload, why), now, { admission: null, ...notWaiting(workload) }),
+      set(workload, givenBack(workload, why), now, {
+        admission: null,
+        ...notWaiting(workload),
+        ...(queueOrder !== undefined && behindTheOthers(workload)),
+      }),
     awaitReplacements: (workload, vacant, note, now) => set(workload, replacementChanges(workload, vacant, note), now),
     adopt: (workload, ownerReferences) => [{ kind: 'AddOwners', ...changed(workload), ownerReferences }],
     moveTo: (workload, queueName, at) => {
@@ -114,10 +118,20 @@ function stateOf(workload: QueuedWorkload): AdmissionState {
   return { kind: 'waiting', told: { reason, message, since: lastTransitionTime } }
 }
 
+/** Else whoever switches his Workload off keeps its place for when he needs it, and overtakes all who came meanwhile. */
+function behindTheOthers(workload: QueuedWorkload): Pick<WorkloadStatus, 'order'> {
+  const { spec, metadata } = workload
+  const off = condition(workload, 'Evicted')
+  const isBack = spec.active !== false && off?.status === 'True' && off.reason === DEACTIVATED
+  return isBack && metadata.resourceVersion !== undefined ? { order: metadata.resourceVersion } : {}
+}
+
+const DEACTIVATED = 'Deactivated'
+
 /** Whoever evicts says so in the condition; only that a Workload was switched off is for us to say. */
 function deactivated(workload: QueuedWorkload, why: string): readonly ConditionChange[] {
   if (workload.spec.active !== false) return []
-  return [{ type: 'Evicted', status: 'True', reason: 'Deactivated', message: why }]
+  return [{ type: 'Evicted', status: 'True', reason: DEACTIVATED, message: why }]
 }
 
 function givenBack(workload: QueuedWorkload, why: string): readonly ConditionChange[] {

@@ -1,11 +1,12 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
-import { type Composition, composeGroup, composeSingle, newestVersion } from '../workload/compose.ts'
+import { type Composition, composeSingle, newestVersion } from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import * as is from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { admitted, FAILED_TO_START } from './admitted.ts'
 import { adopt } from './adoption.ts'
+import { composeAmong } from './compose-among.ts'
 import { type Decision, tell } from './decision.ts'
 import type { AdmissionState, Engine } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
@@ -27,7 +28,7 @@ export function decide(unit: Unit, engine: Engine, now: string): Decision {
   const forsaken = workloadsOf(rest).filter(workload => isForsaken(rest, workload, engine))
   const releases = [
     ...leaving.filter(is.hasOurFinalizer).map(removeFinalizer),
-    ...deletedOrphans.flatMap(engine.release),
+    ...deletedOrphans.flatMap(orphan => letGo(orphan, engine, now)),
     ...forsaken.flatMap(workload => engine.abandon?.(workload, now) ?? []),
   ]
   const { actions, standings } = forsaken.some(workload => workload === unit.workload)
@@ -91,10 +92,9 @@ function decideFor(unit: Unit, engine: Engine, now: string): Decision {
   const { workload } = unit
   if (workload === undefined) return withoutWorkload(unit, engine)
   if (unit.kind === 'group' && !engine.isForGroup(workload)) {
-    const note = `the name ${unit.name} belongs to a Workload that is no group's; give the group another name`
-    return { actions: [], standings: tell(unit.pods.filter(is.isGated), 'InvalidGroup', note) }
+    return { actions: [], standings: tell(unit.pods.filter(is.isGated), 'InvalidGroup', nameIsTaken(unit)) }
   }
-  if (workload.metadata.deletionTimestamp != null) return workloadDeleted(unit, workload, engine)
+  if (workload.metadata.deletionTimestamp != null) return workloadDeleted(unit, workload, engine, now)
   const state = engine.read(workload)
   if (state.kind === 'finished') return finished(unit, workload, state, engine)
   const seating = seat(unit, workload)
@@ -110,6 +110,9 @@ function decideFor(unit: Unit, engine: Engine, now: string): Decision {
 
 type In<Kind extends AdmissionState['kind']> = Extract<AdmissionState, { readonly kind: Kind }>
 
+const nameIsTaken = ({ name }: Unit): string =>
+  `the name ${name} belongs to a Workload that is no group's; give the group another name`
+
 /** No Workload yet: make one if the unit is complete. What has run to its end without one has nothing to wait for. */
 function withoutWorkload(unit: Unit, engine: Engine): Decision {
   const ended = unit.pods.filter(pod => is.isTerminal(pod) && !is.isGated(pod))
@@ -120,9 +123,12 @@ function withoutWorkload(unit: Unit, engine: Engine): Decision {
     if (pod === undefined || is.isDeleting(pod)) return { actions: [], standings: [] }
     return create(composeSingle(singlePodWorkloadName(is.nameOf(pod), is.uidOf(pod)), pod), unit.pods, engine)
   }
-  const members = unit.pods.filter(is.takesPlace)
-  const { actions, standings } = create(composeGroup(unit.name, members), members, engine)
-  return { actions: [...releases, ...actions], standings }
+  if (unit.namesake !== undefined) {
+    return { actions: releases, standings: tell(unit.pods.filter(is.isGated), 'InvalidGroup', nameIsTaken(unit)) }
+  }
+  const { composition, members, strangers } = composeAmong(unit.name, unit.pods.filter(is.takesPlace))
+  const { actions, standings } = create(composition, members, engine)
+  return { actions: [...releases, ...actions], standings: [...standings, ...strangers] }
 }
 
 /** Above this the API server may refuse the object, and every later change of it: etcd takes a request of 1.5 MB. */
@@ -141,12 +147,22 @@ function create(composition: Composition, members: readonly Pod[], engine: Engin
 }
 
 /** An administrator deleted the Workload: what runs on its admission stops, and only then is its usage given back. */
-function workloadDeleted(unit: Unit, workload: QueuedWorkload, engine: Engine): Decision {
+function workloadDeleted(unit: Unit, workload: QueuedWorkload, engine: Engine, now: string): Decision {
   const running = unit.pods.filter(is.mayRun)
   if (engine.holdsQuota(workload) && running.length > 0)
     return evict(running, `Workload ${workload.metadata.name} was deleted`)
-  return { actions: engine.release(workload), standings: [] }
+  return { actions: letGo(workload, engine, now), standings: [] }
 }
+
+/** Somebody else's finalizer may keep it for long, and it must not keep its quota for as long. */
+function letGo(workload: QueuedWorkload, engine: Engine, now: string): readonly Action[] {
+  const ended = isKeptByOthers(workload) ? engine.finish(workload, WAS_DELETED, now) : []
+  return ended.length > 0 ? ended : engine.release(workload)
+}
+
+const WAS_DELETED = { reason: 'Deleted', message: 'it was deleted, and its pods have stopped' }
+
+const isKeptByOthers = ({ metadata }: QueuedWorkload): boolean => (metadata.finalizers?.length ?? 0) > 1
 
 function evict(pods: readonly Pod[], note: string): Decision {
   const stop = pods.filter(pod => !is.isDeleting(pod))

@@ -2,7 +2,7 @@ import type { Pod } from '../kube/vocabulary/objects.ts'
 import { chargeOf, uncovered } from '../workload/charge.ts'
 import { isAdmittedAhead } from '../workload/group.ts'
 import { roleNameOf } from '../workload/group-plan.ts'
-import { isGated, isTerminal, isWaiting, podSetOf, takesPlace } from '../workload/pod-facts.ts'
+import { creatorOf, isGated, isTerminal, isWaiting, podSetOf, takesPlace } from '../workload/pod-facts.ts'
 import type { PodSet, QueuedWorkload } from '../workload/queued-workload.ts'
 import type { Standing } from './decision.ts'
 import type { Unit } from './unit.ts'
@@ -48,7 +48,10 @@ export function seat(unit: Unit, workload: QueuedWorkload): Seating {
   const excess: Pod[] = []
   const misfits: Standing[] = []
   let vacant = 0
-  const waiting = unit.pods.filter(pod => isWaiting(pod) && !isTerminal(pod))
+  const waiting = foundersFirst(
+    unit.pods.filter(pod => isWaiting(pod) && !isTerminal(pod)),
+    unit.pods[0],
+  )
   for (const { podSet, charge, taken } of places) {
     const free = Math.max(0, podSet.count - taken)
     let left = free
@@ -66,6 +69,14 @@ export function seat(unit: Unit, workload: QueuedWorkload): Seating {
   const strangers = waiting.filter(pod => !places.some(({ podSet }) => plays(unit, pod, podSet)))
   misfits.push(...strangers.map(pod => misfit(pod, WRONG_SHAPE)))
   return { taken, lift, excess, misfits, vacant: expectsReplacements(unit) ? vacant : 0 }
+}
+
+/** Who made the first pod of a group is asked before strangers: one place that somebody else takes is one too few. */
+function foundersFirst(pods: readonly Pod[], first: Pod | undefined): readonly Pod[] {
+  const founder = first && creatorOf(first)
+  if (pods.every(pod => creatorOf(pod) === founder)) return pods
+  const { own = [], others = [] } = Object.groupBy(pods, pod => (creatorOf(pod) === founder ? 'own' : 'others'))
+  return [...own, ...others]
 }
 
 const misfit = (pod: Pod, note: string): Standing => ({ pod, reason: 'InvalidGroup', note })

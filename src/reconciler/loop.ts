@@ -91,6 +91,7 @@ export class Reconciler {
     this.#records = {
       podsOf: key => pods.byIndex('unit', key),
       workloadsOf: key => workloads.byIndex('unit', key),
+      workload: (namespace, name) => workloads.get(namespace, name),
       ownedBy: uid => workloads.byIndex('owner', uid),
       pod: (namespace, name) => pods.get(namespace, name),
       job: (kind, namespace, name) => jobs.get(kind)?.get(namespace, name),

@@ -18,6 +18,8 @@ export interface Unit {
   readonly orphans: readonly QueuedWorkload[]
   /** Uids of pods that own one of these Workloads and are members of other units. */
   readonly elsewhere: ReadonlySet<string>
+  /** A Workload that has the group's name and is another unit's. */
+  readonly namesake?: QueuedWorkload
   /** Pods that have our marks and the key, and are not ours. */
   readonly outside: readonly Pod[]
 }
@@ -27,6 +29,7 @@ export interface Records {
   /** Pods that say that they belong to the unit. */
   podsOf(key: string): readonly Pod[]
   workloadsOf(key: string): readonly QueuedWorkload[]
+  workload(namespace: string, name: string): QueuedWorkload | undefined
   /** Workloads with this pod among their owners. */
   ownedBy(uid: string): readonly QueuedWorkload[]
   pod(namespace: string, name: string): Pod | undefined
@@ -104,6 +107,7 @@ export function unitFrom(key: string, records: Records): Unit {
   const wanted = kind === 'group' ? name : pod && singlePodWorkloadName(name, uidOf(pod))
   const workload = workloads.find(candidate => candidate.metadata.name === wanted)
   const orphans = workloads.filter(other => other !== workload)
+  const namesake = kind === 'group' && workload === undefined ? records.workload(namespace, name) : undefined
   return {
     kind: kind === 'group' ? 'group' : 'single',
     namespace,
@@ -111,6 +115,7 @@ export function unitFrom(key: string, records: Records): Unit {
     pods,
     workload,
     orphans,
+    ...(namesake && { namesake }),
     elsewhere: new Set(elsewhere.map(uidOf)),
     outside,
   }

@@ -8,3 +8,13 @@ import { hash } from 'node:crypto'
 export function creatorStamp(username: string, namespaceUid: string): string {
   return hash('sha256', `${namespaceUid}/${username}`, 'hex').slice(0, 32)
 }
+
+const BY_CONTROLLER = 'c-'
+
+/** A controller makes pods for many: its author is the object that it makes them for. */
+export function controllerStamp(username: string, namespaceUid: string, ownerUid: string): string {
+  return BY_CONTROLLER + creatorStamp(`${username}/${ownerUid}`, namespaceUid)
+}
+
+/** Whoever deletes such a pod gets another, again and again. */
+export const isByController = (stamp: string | undefined): boolean => stamp?.startsWith(BY_CONTROLLER) ?? false

@@ -13,7 +13,8 @@ const MAX_PREFIX = MAX_NAME_LENGTH - 6
 export function workloadName({ group, kind }: Pick<Resource, 'group' | 'kind'>, name: string, uid: string): string {
   const suffix = hash('sha1', `${kind}\n${group}\n${name}\n${uid}`).slice(0, 5)
   const prefix = Buffer.from(`${kind.toLowerCase()}-${name}`).subarray(0, MAX_PREFIX).toString()
-  return `${prefix}-${suffix}`
+  // A dot at the cut would have a dash behind it, which is no name.
+  return `${prefix.replace(/\.+$/, '')}-${suffix}`
 }
 
 export const singlePodWorkloadName = (podName: string, podUid: string): string => workloadName(PODS, podName, podUid)

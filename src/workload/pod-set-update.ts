@@ -78,9 +78,9 @@ export function additionsTo(pod: Pod, update: PodSetUpdate): PodAdditions {
     const more = update.tolerations.filter(wanted => !known.some(toleration => tolerateTheSame(toleration, wanted)))
     if (more.length > 0) additions.tolerations = [...known, ...more]
   }
+  // Of the pod as it was decided on: one that has joined another group since would be lifted on what is not its own.
   const { resourceVersion } = pod.metadata
-  const bound = additions.tolerations !== undefined || additions.nodeSelector !== undefined
-  if (bound && resourceVersion !== undefined) additions.resourceVersion = resourceVersion
+  if (resourceVersion !== undefined) additions.resourceVersion = resourceVersion
   return additions
 }
 

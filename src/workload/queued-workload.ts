@@ -39,6 +39,8 @@ export interface WorkloadStatus {
   readonly admission?: Admission | null
   /** Null takes it away in a merge patch. */
   readonly waiting?: Waiting | null
+  /** The resource version at which it was switched on again: it stands behind whoever was there by then. */
+  readonly order?: string
 }
 
 /** That a queue has told the Workload to wait. What it waits for, QuotaReserved says. */

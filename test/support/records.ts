@@ -11,6 +11,8 @@ export function recordsOf(
   return {
     podsOf: key => pods.filter(pod => unitKeyOf(pod) === key),
     workloadsOf: key => workloads.filter(workload => unitKeyOfWorkload(workload) === key),
+    workload: (namespace, name) =>
+      workloads.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     ownedBy: uid => workloads.filter(({ metadata }) => metadata.ownerReferences?.some(owner => owner.uid === uid)),
     pod: (namespace, name) => pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     selects,

@@ -192,7 +192,9 @@ function comesBefore(a: Entry, b: Entry): boolean {
   return order === 0 ? a.key < b.key : order < 0
 }
 
-function orderOf({ metadata }: QueuedWorkload): string {
-  const order = metadata.annotations?.[QUEUE_ORDER] ?? ''
-  return /^[1-9][0-9]*$/.test(order) ? order : ''
+function orderOf({ metadata, status }: QueuedWorkload): string {
+  const [came, back] = [version(metadata.annotations?.[QUEUE_ORDER]), version(status?.order)]
+  return compareVersions(came, back) < 0 ? back : came
 }
+
+const version = (text: string | undefined): string => (text !== undefined && /^[1-9][0-9]*$/.test(text) ? text : '')

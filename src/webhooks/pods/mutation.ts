@@ -9,9 +9,9 @@ import {
   type Verdict,
 } from '../../admission/verdict.ts'
 import { ADMISSION_GATE, CREATOR, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
-import type { Pod } from '../../kube/vocabulary/objects.ts'
+import { controllerOf, type Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, forbidden, invalid } from '../../validation/field-error.ts'
-import { creatorStamp } from '../../workload/creator.ts'
+import { controllerStamp, creatorStamp } from '../../workload/creator.ts'
 import {
   creatorOf,
   hasOurFinalizer,
@@ -21,6 +21,7 @@ import {
   queueOf,
   roleHashOf,
 } from '../../workload/pod-facts.ts'
+import { createsFor } from '../creators.ts'
 import type { World } from '../world.ts'
 import { podScope } from './scope.ts'
 
@@ -33,7 +34,7 @@ export function gatePod(pod: Pod, namespace: string, user: UserInfo | undefined,
 
   const role = stampRole(pod, world)
   if (role !== undefined && 'denied' in role) return role.denied
-  const creator = creatorStampOf(namespace, user, world)
+  const creator = creatorStampOf(pod, namespace, user, world)
   if (isUnmarked(pod) && !scope.defaultQueue) {
     const shared = world.roles.marksOf(`${role?.hash} ${creator}`, () => marks(pod, stamps(pod, role, creator), false))
     return patchedAlike('Gated', shared)
@@ -110,9 +111,17 @@ function stampRole(pod: Pod, { roles }: World): Role {
 }
 
 /** Nobody is stamped where nobody is named: the API server always says who asks, a file may not. */
-export function creatorStampOf(namespace: string, user: UserInfo | undefined, world: World): string | undefined {
+export function creatorStampOf(
+  pod: Pod,
+  namespace: string,
+  user: UserInfo | undefined,
+  world: World,
+): string | undefined {
   const found = world.namespace(namespace)
-  return user?.username && found !== 'absent' ? creatorStamp(user.username, found.uid ?? '') : undefined
+  if (!user?.username || found === 'absent') return undefined
+  const owner = controllerOf(pod.metadata.ownerReferences)
+  if (owner === undefined || !createsFor(owner, user, world.config)) return creatorStamp(user.username, found.uid ?? '')
+  return controllerStamp(user.username, found.uid ?? '', owner.uid)
 }
 
 export function wrongRoleHash(computed: string): string {

@@ -224,6 +224,26 @@ describe('a stranger in the namespace', () => {
     for (const index of [2, 3]) expect((await field.get(`taken-${index}`)).metadata.deletionTimestamp).toBeUndefined()
   })
 
+  it('does not hold up a group by a pod that contradicts it', async () => {
+    await create(member('apart', 0, 2))
+    await create(member('apart', 8, 99), CREATOR)
+    const elsewhere = waitingMember('apart', 9)
+    await create(elsewhere, CREATOR)
+    await create(member('apart', 1, 2))
+    for (const index of [0, 1]) await runs(`apart-${index}`)
+    await isHeld('apart-8')
+  })
+
+  it('keeps no pod of another from leaving', async () => {
+    await create({ ...member('leaves', 0, 2), ...outcome(member('leaves', 0, 2), 'succeed') })
+    await create(member('leaves', 1, 2))
+    await runs('leaves-1')
+    await create(member('leaves', 9, 2, { spec: otherShape() }), CREATOR)
+    await told('leaves-9', 'InvalidGroup', /its shape is none of those of its group/)
+    await field.passes(ADMIN, ['delete', 'pod', 'leaves-0', 'leaves-1', '--wait=false'])
+    for (const index of [0, 1]) await field.isGone(`leaves-${index}`)
+  })
+
   it('while who makes too many of his own has the last ones deleted', async () => {
     for (const index of [0, 1]) await create(waitingMember('many', index), CREATOR)
     await eventually('the group has its Workload', () => workload('many'))
@@ -258,6 +278,16 @@ describe('a stranger in the namespace', () => {
     await field.passes(ADMIN, ['delete', 'pod', 'before', '--wait=false'])
     await runs('ahead-driver')
     await told('ahead-worker', 'LiftBlocked', /pool=cpu/)
+  })
+})
+
+describe('what the API server completes', () => {
+  it('is queued like the rest: limits of a pod without requests, a long name with a dot at the cut', async () => {
+    await create(pod('pod-level', '1m', { spec: { resources: { limits: { cpu: '500m', memory: '64Mi' } } } }))
+    await runs('pod-level')
+    const long = `${'a'.repeat(242)}.${'b'.repeat(8)}`
+    await create(queuedPod({ namespace: RED, name: long }))
+    await runs(long)
   })
 })
 

@@ -94,6 +94,39 @@ describe('a Workload', () => {
     }
   })
 
+  it('does not become so large that nobody can change it any more', async () => {
+    const pod = await field.waitingPod('padded')
+    const name = (await field.workloadOf(pod)).metadata.name ?? ''
+    const many = (count: number, of: (index: number) => string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [of(index), 'x']))
+    for (const change of [
+      { labels: many(65, index => `example.com/l-${index}`) },
+      { annotations: many(65, index => `example.com/a-${index}`) },
+      { finalizers: Array.from({ length: 17 }, (_, index) => `example.com/f-${index}`) },
+    ]) {
+      const text = await field.refused(OWNER, patch('workload.muster.dev', name, { metadata: change }))
+      expect(text).toMatch(/a Workload has at most|goes when the pods have ended/)
+    }
+    await field.passes(
+      OWNER,
+      patch('workload.muster.dev', name, { metadata: { labels: many(20, i => `example.com/l-${i}`) } }),
+    )
+  })
+
+  it('keeps no quota when it is deleted and somebody else keeps it', async () => {
+    const pod = await field.runningPod('kept')
+    const { metadata } = await field.workloadOf(pod)
+    const finalizers = [...(metadata.finalizers ?? []), 'example.com/mine']
+    await field.passes(OWNER, patch('workload.muster.dev', metadata.name ?? '', { metadata: { finalizers } }))
+    await field.passes(OWNER, ['delete', 'pod', 'kept', '--wait=false'])
+    await eventually('it has finished', async () => {
+      const { status } = await field.get<QueuedWorkload>(metadata.name ?? '', 'workload.muster.dev')
+      return status?.conditions?.some(({ type, status }) => type === 'Finished' && status === 'True')
+    })
+    await field.passes(OWNER, patch('workload.muster.dev', metadata.name ?? '', { metadata: { finalizers: null } }))
+    await field.isGone(metadata.name ?? '', 'workload.muster.dev')
+  })
+
   describe('but', () => {
     it('who views the namespace sees it, and no more', async () => {
       expect(await field.passes(VIEWER, ['get', KIND, '-o', 'name'])).toContain(name)

@@ -1,5 +1,5 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
-import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import { GROUP_SERVING, MANAGED } from '../../../src/kube/vocabulary/names.ts'
 import type { OwnerReference, Pod } from '../../../src/kube/vocabulary/objects.ts'
 
 import { EVENTS, JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
@@ -135,8 +135,9 @@ function unlifted({ pods, workload }: TrueUnit): readonly string[] {
     )
     const names = (pods: readonly Pod[]) => pods.map(label).join(', ')
     if (taken < podSet.count) return waiting.length === 0 ? [] : [`${names(waiting)} could be lifted`]
-    const creators = new Set(pods.filter(pod => !isGated(pod) && takesPlace(pod)).map(creatorOf))
-    const surplus = waiting.filter(pod => mayDismiss(pod, workload, creators))
+    const creators = new Set(players.filter(pod => !isGated(pod) && takesPlace(pod)).map(creatorOf))
+    // Where two have made them nobody can tell whose is one too many.
+    const surplus = creators.size > 1 ? [] : waiting.filter(pod => mayDismiss(pod, workload, creators))
     return surplus.length === 0 ? [] : [`${names(surplus)} beyond the count of ${podSet.name} still there`]
   })
 }
@@ -171,7 +172,8 @@ function unended({ name, pods, workload }: TrueUnit): readonly string[] {
   const single = pods.length === 1 && pods.every(pod => groupOf(pod) === undefined)
   const succeeded = pods.filter(pod => phaseOf(pod) === 'Succeeded').length
   // A deleted pod that others hold back is gone for us, however it ended.
-  const over = single ? pods.every(pod => isOver(pod) && hasOurFinalizer(pod)) : succeeded >= total
+  const serves = pods.some(pod => !isGated(pod) && pod.metadata.annotations?.[GROUP_SERVING] === 'true')
+  const over = single ? pods.every(pod => isOver(pod) && hasOurFinalizer(pod)) : succeeded >= total && !serves
   return over ? [`unit ${name} has ended and its Workload is not finished`] : []
 }
 

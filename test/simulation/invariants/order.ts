@@ -143,4 +143,5 @@ export function comesBefore(a: QueuedWorkload, b: QueuedWorkload): boolean {
   return a.metadata.uid !== b.metadata.uid && orderOf(a) < orderOf(b)
 }
 
-const orderOf = ({ metadata }: QueuedWorkload): number => Number(metadata.annotations?.['muster.dev/queue-order'] ?? 0)
+const orderOf = ({ metadata, status }: QueuedWorkload): number =>
+  Math.max(Number(metadata.annotations?.['muster.dev/queue-order'] ?? 0), Number(status?.order ?? 0))

@@ -301,8 +301,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'names the Workload of a pod after its name alone',
     from: 'a pod that is created again meets the Workload of its predecessor',
     file: 'src/workload/names.ts',
-    find: 'podName: string, podUid: string): string {',
-    replace: "podName: string, _: string): string {\n  const podUid = ''",
+    find: 'workloadName(PODS, podName, podUid)',
+    replace: 'workloadName(PODS, podName, podUid.slice(0, 0))',
     seed: 20,
   },
   {
@@ -394,7 +394,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'deletes the pods of others as surplus',
     from: 'who takes the name of a group first has the pods deleted that were meant for it',
     file: 'src/reconciler/surplus.ts',
-    find: 'creators.has(creatorOf(pod)) && cameAfter(pod, workload)',
+    find: 'isOwn(pod) && cameAfter(pod, workload)',
     replace: 'cameAfter(pod, workload)',
   },
   {

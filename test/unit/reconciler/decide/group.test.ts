@@ -6,6 +6,7 @@ import {
   GROUP_FAST_ADMISSION,
   GROUP_SERVING,
   MANAGED,
+  RESOURCE_IN_USE,
   RETRIABLE_IN_GROUP,
 } from '../../../../src/kube/vocabulary/names.ts'
 import { managedPod, type PodOptions } from '../../../support/pods.ts'
@@ -118,6 +119,47 @@ describe('a group', () => {
   it('keeps a succeeded pod that is deleted for as long as another one may still run', () => {
     const pods = [running(0, { phase: 'Succeeded', deleting: 0 }), running(1), running(2)]
     expect(kinds(group(pods, workloadOf(gang(3), ADMITTED)))).toEqual([])
+  })
+
+  it('goes on without the pods of a stranger that contradict it, who is told', () => {
+    const by = (creator: string): PodOptions => ({ annotations: { [CREATOR]: creator } })
+    const own = gang(3, by('alice'))
+    for (const other of [{ count: 99 }, { queue: 'elsewhere' }, { group: 'gang', count: 2 }]) {
+      const stranger = member(9, { version: '101', ...by('mallory'), ...other })
+      const { actions, standings } = decide(group([own[0], stranger, own[1], own[2]].flatMap(pod => pod ?? [])), NOW)
+      expect(created(actions[0]).spec.podSets).toMatchObject([{ count: 3 }])
+      expect(standings).toEqual([
+        { pod: stranger, reason: 'InvalidGroup', note: expect.stringContaining('the others came first') },
+      ])
+    }
+  })
+
+  it('is wrong as a whole when one hand contradicts itself, or the first pod is the stranger’s', () => {
+    const by = (creator: string): PodOptions => ({ annotations: { [CREATOR]: creator } })
+    const same = [...gang(2, by('alice')), member(9, { ...by('alice'), count: 99 })]
+    expect(decide(group(same), NOW)).toMatchObject({ actions: [], standings: [{}, {}, { reason: 'InvalidGroup' }] })
+    const later = [member(9, { version: '1', ...by('mallory'), count: 99 }), ...gang(3, by('alice'))]
+    expect(decide(group(later), NOW).actions).toEqual([])
+  })
+
+  it('is told whose name it has taken', () => {
+    const unit = { ...group(gang(3)), namesake: workloadOf([managedPod()]) }
+    expect(decide(unit, NOW)).toMatchObject({ actions: [], standings: [{ reason: 'InvalidGroup' }, {}, {}] })
+  })
+
+  it('gives back what its Workload holds when it is deleted and another’s finalizer keeps it', () => {
+    const held = workloadOf(gang(3), ADMITTED)
+    const deletionTimestamp = NOW
+    const metadata = { ...held.metadata, deletionTimestamp, finalizers: ['example.com/mine', RESOURCE_IN_USE] }
+    const deleted = { ...held, metadata }
+    expect(decide(group([], deleted), NOW).actions).toMatchObject([
+      { kind: 'SetStatus', status: { conditions: [{}, {}, { type: 'Finished', reason: 'Deleted' }] } },
+    ])
+    const ended = {
+      ...deleted,
+      status: { conditions: [...ADMITTED, holds('Finished', 'Deleted', 'it was deleted, and its pods have stopped')] },
+    }
+    expect(kinds(group([], ended))).toEqual(['ReleaseWorkload'])
   })
 
   it('is not lifted at all when its admission contradicts one of its pods', () => {

@@ -46,6 +46,7 @@ describe('a single pod', () => {
         add: {
           labels: { [PODSET_LABEL]: 'main', [LOCAL_QUEUE_LABEL]: 'team-a', [CLUSTER_QUEUE_LABEL]: 'team-a' },
           annotations: { [WORKLOAD_ANNOTATION]: workload.metadata.name },
+          resourceVersion: '100',
         },
         admittedAt: ADMITTED[1]?.lastTransitionTime,
       },

@@ -223,6 +223,18 @@ describe('the stamp of the creator', () => {
     expect(stamped('alice')).toBe(creatorStamp('alice', 'uid-of-team-a'))
   })
 
+  it('is of the object that a controller makes the pod for, and of whoever only names one', () => {
+    const jobs = 'system:serviceaccount:kube-system:replicaset-controller'
+    const of = (uid: string) => {
+      const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid, controller: true }
+      return { ...asked, metadata: { ...asked.metadata, ownerReferences: [reference] } }
+    }
+    const [one, other] = [stamped(jobs, 'team-a', of('1')), stamped(jobs, 'team-a', of('2'))]
+    expect(one).toMatch(/^c-[0-9a-f]{32}$/)
+    expect(other).not.toBe(one)
+    expect(stamped('alice', 'team-a', of('1'))).toBe(creatorStamp('alice', 'uid-of-team-a'))
+  })
+
   it('is the same with a memory and without, for each of two authors of one role', () => {
     const roles = new RecentRoles()
     for (const username of ['alice', 'bob', 'alice']) {
