@@ -92,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: LOOP,
     find: "return outcome === 'again' ? 'retry' : 'done'",
     replace: "return 'done'",
-    seed: 340,
+    seed: 2300,
   },
   {
     name: 'lifts before the group is complete',
