@@ -46,7 +46,7 @@ export const patchedAlike = (reason: string, prepared: PreparedPatch): Allowed =
   warnings: [],
 })
 
-/** Two answers to one request: a refusal wins, and of two refusals the one that names wrong fields. */
+/** Two answers to one request: a refusal wins, and of two refusals the one that names wrong fields, each of them once. */
 export function both(one: Verdict, other: Verdict): Verdict {
   const warnings = [...one.warnings, ...other.warnings]
   if (one.kind === 'allowed' && other.kind === 'allowed') {
@@ -57,7 +57,8 @@ export function both(one: Verdict, other: Verdict): Verdict {
   if (one.kind === 'allowed') return { ...other, warnings }
   if (other.kind === 'allowed') return { ...one, warnings }
   if (one.code !== other.code) return { ...(one.code > other.code ? one : other), warnings }
-  const errors = [...one.errors, ...other.errors]
+  const known = new Set(one.errors.map(({ type, field }) => `${type} ${field}`))
+  const errors = [...one.errors, ...other.errors.filter(({ type, field }) => !known.has(`${type} ${field}`))]
   return { ...one, errors, message: aggregate(errors), warnings }
 }
 

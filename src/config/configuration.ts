@@ -75,7 +75,7 @@ export const DEFAULT_CONFIGURATION: Configuration = {
   engine: 'builtin',
   manageJobsWithoutQueueName: false,
   integrations: {
-    frameworks: ['pod', 'batch/job'],
+    frameworks: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
     podOptions: {
       namespaceSelector: {
         matchExpressions: [{ key: NAMESPACE_NAME_LABEL, operator: 'NotIn', values: ['kube-system', SYSTEM_NAMESPACE] }],

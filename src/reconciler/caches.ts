@@ -44,8 +44,8 @@ export class Caches {
   readonly pods: Informer<Pod>
   readonly workloads: Informer<QueuedWorkload>
   readonly jobs: ReadonlyMap<JobKind, OptionalInformer<QueuedJob>>
-  readonly limitRanges: Informer<LimitRange>
-  readonly #runtimeClasses: Informer<RuntimeClass>
+  readonly limitRanges: OptionalInformer<LimitRange>
+  readonly #runtimeClasses: OptionalInformer<RuntimeClass>
   readonly #all: readonly Cache[]
 
   constructor(ports: CachePorts, engine: Engine) {
@@ -69,14 +69,15 @@ export class Caches {
     })
     const held = JOB_KINDS.filter(({ framework }) => engine.holds.includes(framework))
     this.jobs = new Map(held.map(kind => [kind, new OptionalInformer<QueuedJob>(jobOptions(ports, kind))]))
-    this.limitRanges = new Informer<LimitRange>({
+    // An API server may serve neither, and then nobody adds to pods by them.
+    this.limitRanges = new OptionalInformer<LimitRange>({
       ...ports,
       resource: LIMIT_RANGES,
       indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
       outline: LIMIT_RANGE_OUTLINE,
       transform: limitRangeForCache,
     })
-    this.#runtimeClasses = new Informer<RuntimeClass>({
+    this.#runtimeClasses = new OptionalInformer<RuntimeClass>({
       ...ports,
       resource: RUNTIME_CLASSES,
       outline: RUNTIME_CLASS_OUTLINE,

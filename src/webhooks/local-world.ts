@@ -16,7 +16,10 @@ export function localWorld(config: Configuration): World {
   }
 }
 
+const BUILTIN: readonly string[] = ['pod', 'batch/job', 'jobset.x-k8s.io/jobset']
+
 /** What the engine of a configuration queues, for those who have no engine to ask. */
 function heldBy(config: Configuration): readonly string[] {
-  return config.engine === 'kueue' ? config.integrations.frameworks : ['pod']
+  const { frameworks } = config.integrations
+  return config.engine === 'kueue' ? frameworks : BUILTIN.filter(name => name === 'pod' || frameworks.includes(name))
 }

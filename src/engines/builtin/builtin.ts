@@ -17,7 +17,7 @@ export function builtinEngine(queues: Configuration['queues']): Engine {
     takeOver: (workload, now) => admit(workload, {}, now),
     reclaim,
     name: 'builtin',
-    holds: ['pod'],
+    holds: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
     decider: new FifoQueues(queues),
     compose: composeWorkload,
     forCache: workloadForCache,

@@ -7,7 +7,7 @@ const LOOK_AGAIN_MS = 30_000
 /** How soon to ask again when there was no answer: whoever waits for this cache waits with everything. */
 const RETRY_MS = 1000
 
-type Asked<T extends KubeObject> = Pick<Informer<T>, 'get' | 'values' | 'subscribe' | 'offer'>
+type Asked<T extends KubeObject> = Pick<Informer<T>, 'get' | 'byIndex' | 'values' | 'subscribe' | 'offer'>
 
 /**
  * Watches a kind that a cluster may or may not have. Until the API server knows it there is nothing to watch and
@@ -33,6 +33,10 @@ export class OptionalInformer<T extends KubeObject> implements Asked<T> {
 
   get(namespace: string | undefined, name: string): T | undefined {
     return this.#informer.get(namespace, name)
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    return this.#informer.byIndex(index, value)
   }
 
   values(): IterableIterator<T> {

@@ -10,7 +10,7 @@ import { namespaceOf } from '../namespace.ts'
 import type { World } from '../world.ts'
 import { type QueueableKind, queueableKindOf } from './kinds.ts'
 import { existingJobScope, newJobScope } from './scope.ts'
-import { type QueueableObject, shapeErrors } from './shape.ts'
+import { type QueueableObject, requestErrors } from './shape.ts'
 
 /** `/mutate/jobs`: a Job or JobSet that is subject to queueing is suspended, and its user's wishes are put in order. */
 export function reviewJobMutation(request: AdmissionRequest, world: World): Verdict {
@@ -18,7 +18,7 @@ export function reviewJobMutation(request: AdmissionRequest, world: World): Verd
   const kind = queueableKindOf(request)
   if (kind === undefined) return allowed('NotAJob')
   if (subResource || (operation !== 'CREATE' && operation !== 'UPDATE')) return allowed('NotOurs')
-  const malformed = [...shapeErrors(object, kind), ...(operation === 'UPDATE' ? shapeErrors(oldObject, kind) : [])]
+  const malformed = requestErrors(request, kind)
   if (malformed.length > 0) return invalidObject(malformed)
   const [before, after] = [oldObject as QueueableObject, object as QueueableObject]
   const namespace = namespaceOf(request)

@@ -12,14 +12,14 @@ import { type QueueableKind, queueableKindOf } from './kinds.ts'
 import { claimErrors, guardErrors, statusErrors, unqueuedErrors, unstampedErrors } from './queue-guard.ts'
 import { createErrors, updateErrors } from './queue-rules.ts'
 import { existingJobScope, newJobScope, queuesKind } from './scope.ts'
-import { type QueueableObject, shapeErrors } from './shape.ts'
+import { type QueueableObject, requestErrors } from './shape.ts'
 
 /** What a Job or JobSet may say of its queue, how that may change, and who may start it. */
 export function reviewQueueing(request: AdmissionRequest, world: World): Verdict {
   const kind = queueableKindOf(request)
   if (kind === undefined || !queuesKind(kind, world)) return allowed('KindNotQueued')
-  const { operation, object, oldObject, subResource } = request
-  const malformed = [...shapeErrors(object, kind), ...(operation === 'UPDATE' ? shapeErrors(oldObject, kind) : [])]
+  const { operation, subResource } = request
+  const malformed = requestErrors(request, kind)
   if (malformed.length > 0) return invalidObject(malformed)
   if (!existingNamespaceSelected(namespaceOf(request), world)) return allowed('NamespaceNotSelected')
   if (operation === 'CREATE') return subResource ? allowed('NotOurs') : reviewCreation(request, kind, world)

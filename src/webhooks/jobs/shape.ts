@@ -1,3 +1,4 @@
+import type { AdmissionRequest } from '../../admission/review.ts'
 import { isObject } from '../../kube/vocabulary/fields.ts'
 import type { KubeObject, StringMap } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, invalid, required } from '../../validation/field-error.ts'
@@ -18,8 +19,17 @@ export interface QueueableObject extends KubeObject {
   readonly status?: unknown
 }
 
+/** What is wrong with the object, or else with what it was before: said once, where both are. */
+export function requestErrors(
+  { operation, object, oldObject }: AdmissionRequest,
+  kind: QueueableKind,
+): readonly FieldError[] {
+  const errors = shapeErrors(object, kind)
+  return errors.length === 0 && operation === 'UPDATE' ? shapeErrors(oldObject, kind) : errors
+}
+
 /** The API server guarantees it for what it has decoded; files come from anywhere. */
-export function shapeErrors(object: unknown, { kind }: QueueableKind): readonly FieldError[] {
+function shapeErrors(object: unknown, { kind }: QueueableKind): readonly FieldError[] {
   if (!isObject(object)) return [required('object', `the request carries no ${kind}`)]
   const { metadata, spec } = object
   if (!isObject(metadata)) return [required('metadata', `a ${kind} has metadata`)]

@@ -76,25 +76,27 @@ describe('nobody is excused by an owner that he names', () => {
     }
   })
 
-  it('nor the pods of a Job that nothing queues, which is told', async () => {
+  it('nor does a Job: it waits itself, and has no pods before', async () => {
     const { labels } = waiting('x').metadata
-    const { stderr } = await field.plane.kubectl(['create', '-n', RED, '-f', '-'], {
-      ...ADMIN,
-      stdin: {
-        apiVersion: 'batch/v1',
-        kind: 'Job',
-        metadata: { name: 'labelled', labels },
-        spec: { template: { metadata: { labels }, spec: waiting('x').spec } },
+    const job = await field.plane.kubectl.json<KubeObject & { spec: { suspend?: boolean } }>(
+      ['create', '-n', RED, '-f', '-'],
+      {
+        ...ADMIN,
+        stdin: {
+          apiVersion: 'batch/v1',
+          kind: 'Job',
+          metadata: { name: 'labelled', labels },
+          spec: { suspend: false, template: { metadata: { labels }, spec: waiting('x').spec } },
+        },
       },
+    )
+    expect(job.spec.suspend).toBe(true)
+    await eventually('its controller has seen that it is suspended', async () => {
+      const { stdout } = await field.plane.kubectl(['get', 'job', 'labelled', '-n', RED, '-o', 'jsonpath={.status}'])
+      return stdout.includes('JobSuspended')
     })
-    expect(stderr).toContain('Warning: metadata.labels[kueue.x-k8s.io/queue-name]: Muster queues no Jobs here')
-    const [pod] = await eventually('the Job has its pod', async () => {
-      const { items } = await field.plane.kubectl.json<{ items: Pod[] }>([
-        ...['get', 'pods', '-n', RED, '-l', 'job-name=labelled'],
-      ])
-      return items.length > 0 && items
-    })
-    expect(pod && isGated(pod)).toBe(true)
+    const pods = ['get', 'pods', '-n', RED, '-l', 'job-name=labelled']
+    expect((await field.plane.kubectl.json<{ items: Pod[] }>(pods)).items).toEqual([])
   })
 })
 

@@ -40,7 +40,7 @@ jobs: {scheduling: {allow: {policies: [gang]}}, parallelism: {implicitGang: inde
     expect(parsed(text).configuration).toEqual({
       ...DEFAULT_CONFIGURATION,
       integrations: {
-        frameworks: ['pod', 'batch/job'],
+        frameworks: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
         podOptions: {
           namespaceSelector: DEFAULT_CONFIGURATION.integrations.podOptions.namespaceSelector,
           podSelector: { matchLabels: { team: 'a' } },

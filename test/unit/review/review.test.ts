@@ -166,8 +166,11 @@ describe('a failure of Muster itself', () => {
   it('is denied, told with its stack, and does not stop the others', async () => {
     const config = {
       ...DEFAULT_CONFIGURATION,
-      get integrations(): never {
-        throw new Error('boom')
+      integrations: {
+        ...DEFAULT_CONFIGURATION.integrations,
+        get podOptions(): never {
+          throw new Error('boom')
+        },
       },
     }
     const other = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } }

@@ -169,7 +169,7 @@ describe('the allow-lists', () => {
     })
 
     it('ask for the labels of a namespace that is not known yet, for Jobs with a block only', () => {
-      const world = askingWorld(jobWorld({ namespaces }), 'namespace')
+      const world = askingWorld({ ...jobWorld({ namespaces }), holds: ['pod'] }, 'namespace')
       expect(created({}, world)).toMatchObject({ kind: 'allowed' })
       expect(updated({ scheduling: gang() }, { scheduling: gang() }, world)).toMatchObject({ kind: 'allowed' })
       expect(world.open).toEqual([])

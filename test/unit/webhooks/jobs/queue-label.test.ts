@@ -8,6 +8,8 @@ import { controller, K } from '../pods/fixtures.ts'
 import { jobOf, jobRequest } from './fixtures.ts'
 
 const labels = { [`${K}queue-name`]: 'team-a' }
+const { integrations } = DEFAULT_CONFIGURATION
+const podsOnly = localWorld({ ...DEFAULT_CONFIGURATION, integrations: { ...integrations, frameworks: ['pod'] } })
 const builtin = localWorld(DEFAULT_CONFIGURATION)
 const kueue = localWorld({ ...DEFAULT_CONFIGURATION, engine: 'kueue' })
 
@@ -33,7 +35,7 @@ const owned = {
   metadata: { name: 'web', labels, ownerReferences: [controller('example.com/v1', 'Web', 'web')] },
 }
 
-const review = (object: KubeObject, world = builtin): Verdict => reviewQueueLabel(jobRequest(object), world)
+const review = (object: KubeObject, world = podsOnly): Verdict => reviewQueueLabel(jobRequest(object), world)
 
 describe('a queue label on what nothing queues', () => {
   it.each<[string, KubeObject, string, string]>([
@@ -80,6 +82,8 @@ describe('a queue label on what nothing queues', () => {
 
   it('is not told where the engine queues the kind', () => {
     expect(review(jobOf({ metadata: { labels } }), kueue)).toMatchObject({ reason: 'Valid', warnings: [] })
-    expect(review(jobSet, kueue)).toMatchObject({ reason: 'NotQueued' })
+    expect(review(jobSet, kueue)).toMatchObject({ reason: 'Valid', warnings: [] })
+    expect(review(jobOf({ metadata: { labels } }), builtin)).toMatchObject({ reason: 'Valid', warnings: [] })
+    expect(review(jobSet, builtin)).toMatchObject({ reason: 'Valid', warnings: [] })
   })
 })

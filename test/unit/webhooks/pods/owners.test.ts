@@ -134,9 +134,11 @@ describe('an owner excuses nobody by a claim', () => {
   })
 
   it('queues the pods of a labelled Job where nothing queues the Job, and asks for no owner', () => {
-    expect(review(job, held, {}, jobController)).toMatchObject({ reason: 'Gated' })
-    expect(review(job, [], {}, jobController)).toMatchObject({ reason: 'Gated' })
-    expect(review(job, held, { controllers: { 'batch/job': ['*'] } }, alice)).toMatchObject({ reason: 'Gated' })
+    const podsOnly = { frameworks: ['pod'] }
+    expect(review(job, held, podsOnly, jobController)).toMatchObject({ reason: 'Gated' })
+    expect(review(job, [], podsOnly, jobController)).toMatchObject({ reason: 'Gated' })
+    const anybody = { ...podsOnly, controllers: { 'batch/job': ['*'] } }
+    expect(review(job, held, anybody, alice)).toMatchObject({ reason: 'Gated' })
   })
 
   it('queues a pod whose queued owner is a pod: it holds nobody back', () => {
