@@ -53,6 +53,44 @@ export function hostilePod(options: QueuedPodOptions): Pod {
   return { ...pod, spec: { ...pod.spec, containers: [container] } }
 }
 
+export interface QueuedJobOptions {
+  readonly namespace: string
+  readonly name: string
+  /** Without one nobody queues it. */
+  readonly queue?: string
+  readonly parallelism?: number
+  readonly outcome?: 'succeed' | 'fail'
+  /** How long its pods run before that, and how long they take to end when they are deleted; Go durations. */
+  readonly runs?: string
+  readonly termination?: string
+}
+
+/** What a person would write: a Job with a queue label. */
+export function queuedJob(options: QueuedJobOptions): object {
+  const { namespace, name, queue, parallelism = 1, outcome, runs, termination } = options
+  const annotations = {
+    ...(outcome && { 'muster.dev/test-outcome': outcome }),
+    ...(runs && { 'muster.dev/test-delay': runs }),
+    ...(termination && { 'muster.dev/test-termination': termination }),
+  }
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name, namespace, ...(queue !== undefined && { labels: { [QUEUE_NAME]: queue } }) },
+    spec: {
+      parallelism,
+      completions: parallelism,
+      template: {
+        metadata: { annotations },
+        spec: {
+          restartPolicy: 'Never',
+          containers: [{ name: 'main', image: 'registry.example/none:1', resources: { requests: { cpu: '100m' } } }],
+        },
+      },
+    },
+  }
+}
+
 export function list(items: readonly object[]): object {
   return { apiVersion: 'v1', kind: 'List', items }
 }
