@@ -163,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: DECIDE,
     find: '(abandoned && is.isGivenUp(pod)) || is.mayLeave(pod)',
     replace: 'is.mayLeave(pod)',
-    seed: 40,
+    seed: 155,
   },
   {
     name: 'takes the finalizers of others along',
@@ -193,7 +193,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: PERFORM,
     find: 'return refusal(error)\n    throw error',
     replace: 'return refusal(error)\n    return DONE',
-    seed: 520,
+    seed: 580,
   },
   {
     name: 'loses the finalizer on restart',
@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/reconciler/finishing.ts',
     find: "return over && noRetry ? { reason: 'Failed', message }",
     replace: "return over && noRetry ? { reason: 'Succeeded', message }",
-    seed: 25,
+    seed: 38,
   },
   {
     name: 'measures with two clocks',
@@ -289,6 +289,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/reconciler/performer.ts',
     find: 'Math.max(0, (this.#deps.clock.now() - Date.parse(admittedAt)) / 1000)',
     replace: '(this.#deps.clock.now() - Date.parse(admittedAt)) / 1000',
+    seed: 55,
   },
   {
     name: 'writes what is already so',
@@ -319,6 +320,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: LOOP,
     find: '      this.#queue.add(unitKeyOf(object))\n      for (const workload of',
     replace: '      this.#queue.addAfter(unitKeyOf(object), 120_000)\n      for (const workload of [] ??',
+    seed: 30,
   },
   {
     name: 'takes the shape of a pod on trust at its lift',
@@ -326,6 +328,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: LIFTING,
     find: 'if (problem !== undefined) misfits.push',
     replace: 'if (problem !== undefined && pod.excess) misfits.push',
+    seed: 35,
   },
   {
     name: 'takes the first pod of a role for all of them',
@@ -340,6 +343,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/workload/requests.ts',
     find: "if (container.restartPolicy === 'Always') {",
     replace: "if (container.restartPolicy === 'always') {",
+    seed: 50,
   },
   {
     name: 'believes the label of a lifted pod that it has left',
@@ -347,6 +351,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/reconciler/unit.ts',
     find: 'return recorded.length === 0 || recorded.includes(said) ? [said] : recorded',
     replace: 'return [said]',
+    seed: 140,
   },
   {
     name: 'has no place for a lifted pod without a role',
@@ -354,6 +359,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: LIFTING,
     find: 'for (const place of own.length > 0 ? own : places) place.taken += 1',
     replace: 'for (const place of own) place.taken += 1',
+    seed: 332,
   },
   {
     name: 'believes a phase',
@@ -361,6 +367,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/workload/pod-end.ts',
     find: 'if (!saysItIsOver(pod)) return false',
     replace: 'if (saysItIsOver(pod)) return true',
+    seed: 48,
   },
   {
     name: 'asks a stranger whether a group is over',
