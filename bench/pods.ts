@@ -77,7 +77,7 @@ export async function deletePods(api: KubeClient, namespace: string): Promise<vo
   }
 }
 
-async function inParallel(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+export async function inParallel(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0
   const worker = async () => {
     while (next < count) await work(next++)

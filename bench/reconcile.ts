@@ -10,19 +10,24 @@ import { systemClock } from '../src/kube/vocabulary/clock.ts'
 import { startControlPlane } from '../test/cluster/support/control-plane.ts'
 import { hostilePod, queuedPod } from '../test/cluster/support/manifests.ts'
 import { Muster } from '../test/cluster/support/muster.ts'
+import { jobSeconds, PODS_OF_A_JOB, writesOf } from './jobs.ts'
 import { createPods, deletePods, PARALLEL, rawLiftSeconds, untilLifted, untilRunning } from './pods.ts'
 import { cpuMicros, residentMb } from './processes.ts'
 
-const GOALS = { group: 1.5, groupBusy: 2, singles: 0.25, residentMb: 200, syncSeconds: 10, idlePercent: 2 }
+const GOALS = {
+  ...{ group: 1.5, groupBusy: 2, singles: 0.25, jobs: 0.7, writesPerJob: 4 },
+  ...{ residentMb: 200, syncSeconds: 10, idlePercent: 2 },
+}
 const ROOT = new URL('..', import.meta.url).pathname
 const IDLE_SECONDS = 20
-const NAMESPACES = ['raw', 'bench', 'busy', 'many', 'hostile']
+const NAMESPACES = ['raw', 'bench', 'busy', 'many', 'hostile', 'plain-jobs', 'queued-jobs']
 
 const { values } = parseArgs({
   options: {
     group: { type: 'string', default: '300' },
     earlier: { type: 'string', default: '500' },
     singles: { type: 'string', default: '500' },
+    jobs: { type: 'string', default: '200' },
     many: { type: 'string', default: '10000' },
     hostile: { type: 'string', default: '100' },
     rounds: { type: 'string', default: '3' },
@@ -32,6 +37,7 @@ const sizes = {
   group: Number(values.group),
   earlier: Number(values.earlier),
   singles: Number(values.singles),
+  jobs: Number(values.jobs),
   many: Number(values.many),
   hostile: Number(values.hostile),
   rounds: Number(values.rounds),
@@ -53,6 +59,7 @@ try {
   try {
     if (sizes.group > 0) await groups()
     if (sizes.singles > 0) await singles()
+    if (sizes.jobs > 0) await jobs(muster)
     if (sizes.hostile > 0) await hostile(muster)
     if (sizes.many > 0) await many(muster)
   } finally {
@@ -113,6 +120,28 @@ async function singles(): Promise<void> {
   }
   const what = `${sizes.singles} single pods, first create to last lift, of the raw rate`
   report(what, median(ratios), GOALS.singles, 'at least', `${median(rates).toFixed(0)} pods/s`)
+}
+
+/** Through an open queue, against the same Jobs without any, before and after. */
+async function jobs(muster: Muster): Promise<void> {
+  const ratios: number[] = []
+  const rates: number[] = []
+  const [objects, events]: number[][] = [[], []]
+  for (let round = 0; round < sizes.rounds; round++) {
+    const plainBefore = await jobSeconds(api, 'plain-jobs', sizes.jobs)
+    const before = await writesOf(muster)
+    const queued = await jobSeconds(api, 'queued-jobs', sizes.jobs, 'open')
+    const after = await writesOf(muster)
+    const plain = (plainBefore + (await jobSeconds(api, 'plain-jobs', sizes.jobs))) / 2
+    ratios.push(plain / queued)
+    rates.push(sizes.jobs / queued)
+    objects?.push((after.objects - before.objects) / sizes.jobs)
+    events?.push((after.events - before.events) / sizes.jobs)
+  }
+  const what = `${sizes.jobs} Jobs of ${PODS_OF_A_JOB} pods through an open queue`
+  report(`${what}, of the rate without`, median(ratios), GOALS.jobs, 'at least', `${median(rates).toFixed(1)} Jobs/s`)
+  const told = `and ${median(events).toFixed(1)} Events`
+  report(`${what}: writes of Muster's per Job`, median(objects), GOALS.writesPerJob, 'at most', told)
 }
 
 /** What a tenant can do to the memory of a replica: the rest is in the tests (`npm run test:hostile`). */
