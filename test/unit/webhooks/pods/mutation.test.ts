@@ -9,6 +9,7 @@ import { creatorStamp } from '../../../../src/workload/creator.ts'
 import {
   askingWorld,
   brief,
+  controller,
   errorsOf,
   GATE,
   K,
@@ -224,15 +225,17 @@ describe('the stamp of the creator', () => {
   })
 
   it('is of the object that a controller makes the pod for, and of whoever only names one', () => {
-    const jobs = 'system:serviceaccount:kube-system:replicaset-controller'
-    const of = (uid: string) => {
-      const reference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid, controller: true }
-      return { ...asked, metadata: { ...asked.metadata, ownerReferences: [reference] } }
+    const world = worldOf({ controllers: { 'example.com/widget': ['widgets'] } })
+    const made = (username: string, uid: string) => {
+      const ownerReferences = [controller('example.com/v1', 'Widget', uid)]
+      const pod = { ...asked, metadata: { ...asked.metadata, ownerReferences } }
+      const verdict = reviewPodMutation(requestOf(pod, { user: { username } }), world)
+      if (verdict.kind === 'denied') throw new Error(verdict.message)
+      return applyPatch(pod, verdict.patch).metadata.annotations?.[KEY]
     }
-    const [one, other] = [stamped(jobs, 'team-a', of('1')), stamped(jobs, 'team-a', of('2'))]
-    expect(one).toMatch(/^c-[0-9a-f]{32}$/)
-    expect(other).not.toBe(one)
-    expect(stamped('alice', 'team-a', of('1'))).toBe(creatorStamp('alice', 'uid-of-team-a'))
+    expect(made('widgets', '1')).toMatch(/^c-[0-9a-f]{32}$/)
+    expect(made('widgets', '2')).not.toBe(made('widgets', '1'))
+    expect(made('alice', '1')).toBe(creatorStamp('alice', 'uid-of-team-a'))
   })
 
   it('is the same with a memory and without, for each of two authors of one role', () => {
