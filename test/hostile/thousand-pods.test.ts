@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { residentMb } from '../../bench/processes.ts'
 import { createKubeClient, type KubeClient } from '../../src/kube/client/client.ts'
 import { kubeconfigCredentials } from '../../src/kube/client/credentials.ts'
+import { ApiError } from '../../src/kube/vocabulary/api.ts'
 import { systemClock } from '../../src/kube/vocabulary/clock.ts'
 import type { Pod } from '../../src/kube/vocabulary/objects.ts'
 import { PODS } from '../../src/kube/vocabulary/resources.ts'
@@ -17,7 +18,7 @@ const HEAP = '--max-old-space-size=160'
 const LIMIT_MB = 512
 const NAMESPACE = 'hostile'
 const COUNT = Number(process.env.MUSTER_HOSTILE_PODS ?? 1000)
-const AT_ONCE = 4
+const AT_ONCE = 2
 /** The API server sends seven megabytes of each pod, and the two replicas and it share the machine. */
 const READY_MS = 30_000 + COUNT * 400
 
@@ -53,12 +54,28 @@ async function areWell(): Promise<void> {
   }
 }
 
+/** As a tenant would: a review of seven megabytes may take longer than the API server waits for it. */
+async function createPatiently(pod: Pod): Promise<void> {
+  await eventually(
+    `${pod.metadata.name} is created`,
+    async () => {
+      try {
+        return await api.create(PODS, pod, { timeoutMs: 60_000 })
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 409) return true
+        throw error
+      }
+    },
+    { timeoutMs: 120_000, intervalMs: 500 },
+  )
+}
+
 describe(`${COUNT} waiting pods, each as large as etcd takes it`, () => {
   it('are created, and no replica falls', async () => {
     let next = 0
     const create = async (): Promise<void> => {
       for (let index = next++; index < COUNT; index = next++) {
-        await api.create(PODS, hostilePod({ namespace: NAMESPACE, name: `hostile-${index}`, queue: 'closed' }))
+        await createPatiently(hostilePod({ namespace: NAMESPACE, name: `hostile-${index}`, queue: 'closed' }))
         if (index % 50 === 0) await areWell()
       }
     }
