@@ -5,9 +5,11 @@ import { JsonText } from '../../../src/kube/client/json-text.ts'
 import { objectPath } from '../../../src/kube/client/paths.ts'
 import { readBody, Transport } from '../../../src/kube/client/transport.ts'
 import { systemClock } from '../../../src/kube/vocabulary/clock.ts'
+import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { PODS } from '../../../src/kube/vocabulary/resources.ts'
 import type { Stage } from '../../simulation/honesty/stage.ts'
 import type { ControlPlane } from './control-plane.ts'
+import { eventually } from './wait.ts'
 
 const LIMIT_MS = 15_000
 const MOST_BYTES = 1024 * 1024
@@ -36,13 +38,19 @@ export async function realStage(plane: ControlPlane): Promise<Stage & { close():
         ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }),
         ...(uid !== undefined && { preconditions: { uid } }),
       }),
-    bind: (ref, nodeName) =>
-      send('POST', objectPath(PODS, { ...ref, subresource: 'binding' }), {
+    async bind(ref, nodeName) {
+      await send('POST', objectPath(PODS, { ...ref, subresource: 'binding' }), {
         apiVersion: 'v1',
         kind: 'Binding',
         metadata: { name: ref.name },
         target: { apiVersion: 'v1', kind: 'Node', name: nodeName },
-      }),
+      })
+      // A deletion looks at the pod as the server's own cache has it: without a node it would be gone at once.
+      await eventually('the cache of the API server has the node', async () => {
+        const { stdout } = await plane.kubectl(['get', '--raw', `${objectPath(PODS, ref)}?resourceVersion=0`])
+        return (JSON.parse(stdout) as Pod).spec.nodeName === nodeName
+      })
+    },
     createNamespace: name => plane.createNamespace(name),
     sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
     compact: () => plane.compactEtcd(),
