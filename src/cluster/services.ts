@@ -8,7 +8,7 @@ import { createKubeClient } from '../kube/client/client.ts'
 import type { Credentials } from '../kube/client/credentials.ts'
 import type { KubeApi } from '../kube/vocabulary/api.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
-import { STATUS_POLICY } from '../kube/vocabulary/names.ts'
+import { DEFAULT_QUEUE, STATUS_POLICY } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
 import {
@@ -125,7 +125,7 @@ export class ClusterServices {
       ports,
       config.integrations.frameworks.filter(framework => engine.holds.includes(framework)),
     )
-    const named = { fieldSelector: 'metadata.name=default', metadataOnly: true, transform: slimQueue }
+    const named = { fieldSelector: `metadata.name=${DEFAULT_QUEUE}`, metadataOnly: true, transform: slimQueue }
     this.#defaultQueues = new OptionalInformer<KubeObject>({ ...ports, ...named, resource: LOCAL_QUEUES })
     const policy = { ...ports, fieldSelector: `metadata.name=${STATUS_POLICY}` }
     this.#statusPolicy = new OptionalInformer({ ...policy, resource: VALIDATING_POLICIES })

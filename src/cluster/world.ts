@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import { ApiError, type KubeApi } from '../kube/vocabulary/api.ts'
 import { ownerResource } from '../kube/vocabulary/frameworks.ts'
+import { DEFAULT_QUEUE } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { NAMESPACES } from '../kube/vocabulary/resources.ts'
 import { Lanes } from '../reconciler/lanes.ts'
@@ -31,7 +32,7 @@ export function clusterWorld(deps: ClusterWorldDeps): CachedWorld {
     holds,
     namespace: name => namespaces.get('', name)?.metadata ?? 'unknown',
     owner: (namespace, reference) => owners.find(namespace, reference),
-    hasDefaultQueue: namespace => defaultQueues.get(namespace, 'default') !== undefined,
+    hasDefaultQueue: namespace => defaultQueues.get(namespace, DEFAULT_QUEUE) !== undefined,
   }
 }
 

@@ -71,6 +71,15 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   ROLE_HASH: { read: POD, written: [MUTATION, CACHE], named: [CLAIMS, UPDATE] },
 
   GROUP_NAME: { read: GROUP },
+  DEFAULT_QUEUE: {
+    written: [
+      'cluster/services.ts',
+      'cluster/world.ts',
+      'review/cluster-state.ts',
+      'webhooks/jobs/scope.ts',
+      'webhooks/pods/mutation.ts',
+    ],
+  },
   GROUP_TOTAL_COUNT: { read: GROUP },
   GROUP_FAST_ADMISSION: { read: GROUP },
   GROUP_SERVING: { read: GROUP },

@@ -1,5 +1,7 @@
 /** Names that people write in manifests. They are Kueue's, so that the same manifest works with either system. */
 export const QUEUE_NAME = 'kueue.x-k8s.io/queue-name'
+/** The LocalQueue that takes in whoever names none. */
+export const DEFAULT_QUEUE = 'default'
 /** Label and finalizer of every pod that waits, or has waited, behind our gate. */
 export const MANAGED = 'kueue.x-k8s.io/managed'
 export const ADMISSION_GATE = 'kueue.x-k8s.io/admission'

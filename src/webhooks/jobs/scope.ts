@@ -2,6 +2,7 @@ import type { UserInfo } from '../../admission/review.ts'
 import { type Denied, forbiddenRequest } from '../../admission/verdict.ts'
 import type { Configuration } from '../../config/configuration.ts'
 import { frameworkOf } from '../../kube/vocabulary/frameworks.ts'
+import { DEFAULT_QUEUE } from '../../kube/vocabulary/names.ts'
 import { asksForQueue, childOf } from '../../workload/job-facts.ts'
 import { isForeign } from '../../workload/jobs/job-kind.ts'
 import { type Marked, queueIn, queueOf } from '../../workload/pod-facts.ts'
@@ -73,7 +74,7 @@ export function newJobScope(
   world: World,
 ): JobScope | Denied {
   if (!queuesKind(kind, world)) return ignored('KindNotQueued')
-  const queue = queueIn(labelsOf(object, kind)) || (world.hasDefaultQueue(namespace) ? 'default' : '')
+  const queue = queueIn(labelsOf(object, kind)) || (world.hasDefaultQueue(namespace) ? DEFAULT_QUEUE : '')
   if (queue === '' && !world.config.manageJobsWithoutQueueName) return ignored('NoQueue')
   if (isForeign(kind, object.spec.managedBy)) return ignored('ForeignController')
 

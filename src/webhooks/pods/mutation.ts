@@ -8,7 +8,7 @@ import {
   patchedAlike,
   type Verdict,
 } from '../../admission/verdict.ts'
-import { ADMISSION_GATE, CREATOR, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
+import { ADMISSION_GATE, CREATOR, DEFAULT_QUEUE, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
 import { controllerOf, type Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, forbidden, invalid } from '../../validation/field-error.ts'
 import { controllerStamp, creatorStamp } from '../../workload/creator.ts'
@@ -54,7 +54,7 @@ function stamps(pod: Pod, role: StampedRole | undefined, creator: string | undef
 }
 
 function marks(pod: Pod, stamped: Stamps, defaultQueue: boolean): readonly PatchOperation[] {
-  const labels: Record<string, string> = defaultQueue ? { [QUEUE_NAME]: 'default' } : {}
+  const labels: Record<string, string> = defaultQueue ? { [QUEUE_NAME]: DEFAULT_QUEUE } : {}
   if (!isMarkedManaged(pod)) labels[MANAGED] = 'true'
   const patch: PatchOperation[] = []
   setKeys(patch, pod.metadata.labels, labels, LABELS)
@@ -76,7 +76,7 @@ function isUnmarked(pod: Pod): boolean {
 
 /** The API server would refuse the gated pod with a text that names neither the queue nor the remedy. */
 function cannotBeGated(pod: Pod, defaultQueue: boolean): Verdict {
-  const queue = defaultQueue ? 'default' : queueOf(pod)
+  const queue = defaultQueue ? DEFAULT_QUEUE : queueOf(pod)
   const wait = queue === '' ? 'pods in this namespace wait for admission' : `the pod waits in queue "${queue}"`
   const detail =
     `cannot be set until all schedulingGates have been cleared: ${wait} before it gets a node. ` +
