@@ -1,13 +1,15 @@
 import { defineConfig } from 'vitest/config'
+import { kubernetesVersion } from './test/cluster/programs/catalog.ts'
+import { filesFor } from './test/cluster/support/versions.ts'
 
 export default defineConfig({
   test: {
-    include: ['test/cluster/**/*.test.ts'],
-    // A control plane keeps two cores busy by itself: one file after the other, each with planes of its own.
-    fileParallelism: false,
+    include: [...filesFor(kubernetesVersion(process.env))],
+    // Each file has planes of its own and waits more than it works: two cores carry two at a time, and no more.
+    maxWorkers: 2,
     pool: 'forks',
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 240_000,
     teardownTimeout: 30_000,
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'test-results/cluster.json' }]] : ['default'],
   },

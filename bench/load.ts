@@ -4,6 +4,8 @@ export interface Target {
   readonly port: number
   readonly path: string
   readonly ca: string
+  /** Whom the certificate names. Default localhost. */
+  readonly servername?: string
 }
 
 export interface Sample {
@@ -37,9 +39,9 @@ export async function load(target: Target, body: Buffer, connections: number, du
   return { requests: latencies.length, seconds, latencies: Float64Array.from(latencies).sort() }
 }
 
-function open({ port, ca }: Target): Promise<TLSSocket> {
+function open({ port, ca, servername = 'localhost' }: Target): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: 'localhost', servername: 'localhost', ca, ALPNProtocols: ['http/1.1'] }, () =>
+    const socket = connect({ port, host: 'localhost', servername, ca, ALPNProtocols: ['http/1.1'] }, () =>
       resolve(socket),
     )
     socket.setNoDelay(true)

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { DEFAULT_CONFIGURATION } from '../src/config/configuration.ts'
 import { systemClock } from '../src/kube/vocabulary/clock.ts'
 import { OFFLINE_IDENTITY } from '../src/kube/vocabulary/names.ts'
+import { NOTHING_SERVED } from '../src/kube/vocabulary/served-scheduling.ts'
 import type { CachedWorld } from '../src/server/asking-world.ts'
 import { createLogger } from '../src/server/logging.ts'
 import { createMetrics } from '../src/server/metrics.ts'
@@ -30,6 +31,7 @@ const world: CachedWorld = {
   namespace: name => namespaces.get(name) ?? 'unknown',
   owner: (namespace, { name }) => owners.get(`${namespace}/${name}`) ?? 'unknown',
   hasDefaultQueue: () => false,
+  scheduling: () => NOTHING_SERVED,
 }
 
 const server = buildServer(

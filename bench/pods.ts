@@ -3,29 +3,37 @@ import type { KubeClient } from '../src/kube/client/client.ts'
 import { ADMISSION_GATE } from '../src/kube/vocabulary/names.ts'
 import type { Pod } from '../src/kube/vocabulary/objects.ts'
 import { PODS } from '../src/kube/vocabulary/resources.ts'
-import { queuedPod } from '../test/cluster/support/manifests.ts'
+import { isGated, queuedPod } from '../test/cluster/support/manifests.ts'
 
 /** As many connections as Muster has. */
 export const PARALLEL = 16
-const RAW_GATE = 'example.com/raw'
+/** Nobody's: whoever made the pod takes it away again. */
+export const RAW_GATE = 'example.com/raw'
 
 /**
  * A bare loop that does nothing but remove a gate: nobody can lift faster than this. Its pods ask for no queue. The
  * finish is the same as for Muster: somebody who watches has seen them all.
  */
 export async function rawLiftSeconds(api: KubeClient, namespace: string, count: number): Promise<number> {
-  await createPods(api, count, index => {
-    const pod = queuedPod({ namespace, name: `raw-${index}`, gates: [RAW_GATE] }) as Pod
-    return { ...pod, metadata: { ...pod.metadata, labels: {} } }
-  })
-  const body = { spec: { schedulingGates: [{ $patch: 'delete', name: RAW_GATE }] } }
+  await createPods(api, count, index => plainPod(namespace, `raw-${index}`, [RAW_GATE]))
   const lifted = untilLifted(api, namespace, count, () => true, RAW_GATE)
   const started = performance.now()
-  await inParallel(count, index => api.patch(PODS, { namespace, name: `raw-${index}` }, { type: 'strategic', body }))
+  await inParallel(count, index => liftRaw(api, namespace, `raw-${index}`))
   await lifted
   const seconds = (performance.now() - started) / 1000
   await deletePods(api, namespace)
   return seconds
+}
+
+/** Asks for no queue. */
+export function plainPod(namespace: string, name: string, gates: readonly string[] = []): Pod {
+  const pod = queuedPod({ namespace, name, gates }) as Pod
+  return { ...pod, metadata: { ...pod.metadata, labels: {} } }
+}
+
+export async function liftRaw(api: KubeClient, namespace: string, name: string): Promise<void> {
+  const body = { spec: { schedulingGates: [{ $patch: 'delete', name: RAW_GATE }] } }
+  await api.patch(PODS, { namespace, name }, { type: 'strategic', body })
 }
 
 /** Watches, as a user's `kubectl get -w` would: the lift counts when others can see it. */
@@ -37,18 +45,22 @@ export async function untilLifted(
   by: string = ADMISSION_GATE,
 ): Promise<void> {
   const lifted = new Set<string>()
+  await watchUntil(api, namespace, pod => {
+    if (ours(pod.metadata.name ?? '') && !isGated(pod, by)) lifted.add(pod.metadata.uid ?? '')
+    return lifted.size >= count
+  })
+}
+
+/** Shows every state of every pod, until that is enough. */
+export async function watchUntil(api: KubeClient, namespace: string, enough: (pod: Pod) => boolean): Promise<void> {
   const stop = new AbortController()
   // The API server closes the watch of a reader that is too slow for it; the next one begins with all that is there.
   for (let tries = 0; tries < 20; tries++) {
-    for await (const event of api.watch<Pod>(PODS, { namespace }, stop.signal)) {
-      if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
-      if (!ours(event.object.metadata.name ?? '')) continue
-      if (event.object.spec.schedulingGates?.some(gate => gate.name === by)) continue
-      lifted.add(event.object.metadata.uid ?? '')
-      if (lifted.size >= count) return stop.abort()
+    for await (const { type, object } of api.watch<Pod>(PODS, { namespace }, stop.signal)) {
+      if ((type === 'ADDED' || type === 'MODIFIED') && enough(object)) return stop.abort()
     }
   }
-  throw new Error(`the watch ended with ${lifted.size} of ${count} lifted`)
+  throw new Error(`the watch of the pods in ${namespace} ended too often`)
 }
 
 export async function untilRunning(api: KubeClient, namespace: string, count: number): Promise<void> {

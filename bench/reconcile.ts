@@ -126,21 +126,23 @@ async function singles(): Promise<void> {
 async function jobs(muster: Muster): Promise<void> {
   const ratios: number[] = []
   const rates: number[] = []
-  const [objects, events]: number[][] = [[], []]
+  const [objects, events, refused]: number[][] = [[], [], []]
+  const access = { api, kubectl: plane.kubectl }
   for (let round = 0; round < sizes.rounds; round++) {
-    const plainBefore = await jobSeconds(api, 'plain-jobs', sizes.jobs)
+    const plainBefore = await jobSeconds(access, 'plain-jobs', sizes.jobs)
     const before = await writesOf(muster)
-    const queued = await jobSeconds(api, 'queued-jobs', sizes.jobs, 'open')
+    const queued = await jobSeconds(access, 'queued-jobs', sizes.jobs, 'open')
     const after = await writesOf(muster)
-    const plain = (plainBefore + (await jobSeconds(api, 'plain-jobs', sizes.jobs))) / 2
+    const plain = (plainBefore + (await jobSeconds(access, 'plain-jobs', sizes.jobs))) / 2
     ratios.push(plain / queued)
     rates.push(sizes.jobs / queued)
     objects?.push((after.objects - before.objects) / sizes.jobs)
     events?.push((after.events - before.events) / sizes.jobs)
+    refused?.push((after.refused - before.refused) / sizes.jobs)
   }
   const what = `${sizes.jobs} Jobs of ${PODS_OF_A_JOB} pods through an open queue`
   report(`${what}, of the rate without`, median(ratios), GOALS.jobs, 'at least', `${median(rates).toFixed(1)} Jobs/s`)
-  const told = `and ${median(events).toFixed(1)} Events`
+  const told = `and ${median(events).toFixed(1)} Events, ${median(refused).toFixed(2)} refused`
   report(`${what}: writes of Muster's per Job`, median(objects), GOALS.writesPerJob, 'at most', told)
 }
 

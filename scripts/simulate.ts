@@ -2,12 +2,18 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { explain, runCampaign } from '../test/simulation/runs/campaign.ts'
 
-const USAGE = `npm run simulate -- [--seeds N] [--from S] [--failures K] [--jobs]
+const FLAGS = '[--jobs] [--jobsets] [--gangs] [--kai] [--kueue] [--limits]'
+const USAGE = `npm run simulate -- [--seeds N] [--from S] [--failures K] ${FLAGS}
 
   --seeds N     how many runs (1000)
   --from S      the first seed (1)
   --failures K  stop after so many failures (1); each is shrunk and printed as a timeline
-  --jobs        runs with Jobs among the pods`
+  --jobs        runs with Jobs among the pods
+  --jobsets     runs with Jobs and JobSets among the pods
+  --gangs       runs where kube-scheduler places groups
+  --kai         runs where KAI places some of the pods
+  --kueue       runs where Kueue admits
+  --limits      runs where the limits of queues change`
 
 /** Numbers only: a seed that was mistyped must not silently be another one. */
 function count(text: string, flag: string): number {
@@ -43,6 +49,11 @@ export async function main(args: readonly string[]): Promise<number> {
       from: { type: 'string', default: '1' },
       failures: { type: 'string', default: '1' },
       jobs: { type: 'boolean', default: false },
+      jobsets: { type: 'boolean', default: false },
+      kueue: { type: 'boolean', default: false },
+      gangs: { type: 'boolean', default: false },
+      kai: { type: 'boolean', default: false },
+      limits: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
@@ -55,7 +66,9 @@ export async function main(args: readonly string[]): Promise<number> {
     count(values.from, 'from'),
     count(values.failures, 'failures'),
   ]
-  const subject = { jobs: values.jobs }
+  const { gangs, kai, limits } = values
+  const engine = values.kueue ? ('kueue' as const) : ('builtin' as const)
+  const subject = { jobs: values.jobs || values.jobsets, sets: values.jobsets, gangs, kai, limits, engine }
   const startedAt = performance.now()
   const campaign = await runCampaign({ from, seeds, subject, enough, onSeed: progress(seeds) })
   for (const failure of campaign.failures) console.log(`${await explain(failure, subject)}\n`)

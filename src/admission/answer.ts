@@ -39,24 +39,30 @@ export function answer(request: AdmissionRequest, verdict: Verdict, mutating: bo
 const START = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":'
 
 /**
- * The same answer as it goes over the wire, byte for byte. Nearly every review ends with a patch or with nothing to
- * say: those two texts are put together here, since only the uid in them comes from outside.
+ * The same answer as it goes over the wire, byte for byte. Nearly every review lets the object through, with a patch,
+ * a warning or nothing to say: those texts are put together here.
  */
 export function answerText(request: AdmissionRequest, verdict: Verdict, mutating: boolean): string {
-  if (verdict.kind === 'denied' || verdict.warnings.length > 0 || verdict.audit !== undefined) {
+  if (verdict.kind === 'denied' || verdict.audit !== undefined) {
     return JSON.stringify(answer(request, verdict, mutating))
   }
-  const uid = quoted(request.uid)
-  if (verdict.patch.length === 0) return `${START}${uid},"allowed":true}}`
-  const patch = sendablePatch(request, verdict, mutating)
-  return `${START}${uid},"allowed":true,"patchType":"JSONPatch","patch":"${patch}"}}`
+  let text = `${START}${quoted(request.uid)},"allowed":true`
+  if (verdict.patch.length > 0)
+    text += `,"patchType":"JSONPatch","patch":"${sendablePatch(request, verdict, mutating)}"`
+  if (verdict.warnings.length > 0) text += `,"warnings":${JSON.stringify(sendableWarnings(verdict.warnings))}`
+  return `${text}}}`
 }
 
 function sendablePatch({ operation, object }: AdmissionRequest, verdict: Allowed, mutating: boolean): string {
   if (!mutating) throw new Error('a validating webhook must not patch')
   if (operation === 'DELETE') throw new Error('there is no object to patch on DELETE')
-  checkPatch(object, verdict.patch)
-  return verdict.prepared?.encoded ?? encodePatch(verdict.patch)
+  const { prepared, patch } = verdict
+  if (prepared === undefined) {
+    checkPatch(object, patch)
+    return encodePatch(patch)
+  }
+  prepared.check(object)
+  return prepared.encoded
 }
 
 /** The answer when there is no verdict: the review was too large to read, or Muster itself failed. */

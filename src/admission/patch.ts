@@ -60,37 +60,48 @@ export function applyPatch<T>(document: T, operations: readonly PatchOperation[]
   return root as T
 }
 
+/** The objects that a patch adds keys to, each by the keys that lead to it. */
+export type Parents = readonly (readonly string[])[]
+
 /**
  * Throws when the patch does not fit the document. The patches that Muster makes add keys to objects that are there:
  * for those, looking is enough, at a fraction of the price of applying them. Everything else is applied to see.
+ * `parents` is for who asks about one patch again and again.
  */
-export function checkPatch(document: unknown, operations: readonly PatchOperation[]): void {
-  for (let index = 0; index < operations.length; index++) {
-    if (fitsPlainly(document, operations, index)) continue
-    applyPatch(document, operations)
-    return
-  }
+export function checkPatch(
+  document: unknown,
+  operations: readonly PatchOperation[],
+  parents: Parents | undefined = parentsOf(operations),
+): void {
+  if (parents === undefined || !parents.every(keys => leadsToObject(document, keys))) applyPatch(document, operations)
 }
 
-/** The parent is an object that is reached through objects only, none of them written by an earlier operation. */
-function fitsPlainly(document: unknown, operations: readonly PatchOperation[], index: number): boolean {
-  const { op = 'add', path = '' } = operations[index] ?? {}
-  if (op !== 'add' || path === '') return false
-  for (let earlier = 0; earlier < index; earlier++) {
-    if (isBelow(path, operations[earlier]?.path ?? '')) return false
+/** Undefined where looking is not enough: it does more than add, or writes to what it has added itself. */
+export function parentsOf(operations: readonly PatchOperation[]): Parents | undefined {
+  const parents: (readonly string[])[] = []
+  for (const [index, { op, path }] of operations.entries()) {
+    const last = path.lastIndexOf('/')
+    if (op !== 'add' || !path.startsWith('/') || !isPlain(path, last)) return undefined
+    for (let earlier = 0; earlier < index; earlier++) {
+      if (isBelow(path, operations[earlier]?.path ?? '')) return undefined
+    }
+    const keys = last === 0 ? [] : path.slice(1, last).split('/')
+    if (!parents.some(known => isSame(known, keys))) parents.push(keys)
   }
-  const last = path.lastIndexOf('/')
-  if (!path.startsWith('/') || !isPlain(path, last)) return false
+  return parents
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((key, index) => key === b[index])
+
+/** Through objects only. */
+function leadsToObject(document: unknown, keys: readonly string[]): boolean {
   let parent = document
-  for (let from = 1; isObject(parent); ) {
-    if (from > last) return true
-    const end = path.indexOf('/', from)
-    const key = path.slice(from, end)
-    if (!Object.hasOwn(parent, key)) return false
+  for (const key of keys) {
+    if (!isObject(parent) || !Object.hasOwn(parent, key)) return false
     parent = parent[key]
-    from = end + 1
   }
-  return false
+  return isObject(parent)
 }
 
 /** Nothing is escaped but, once and as it should be, in the key that is added. */

@@ -8,10 +8,12 @@ export interface Refusal {
   readonly reason: string
 }
 
+export type ReviewDecoder = (body: Buffer) => Decoded
+
 export type Decoded = { readonly ok: AdmissionReview } | { readonly error: Refusal }
 
 /** Creates the decoder that turns the bytes of a request into a review. Compiles the envelope schema once. */
-export function createReviewDecoder(maxDepth: number = MAX_DEPTH): (body: Buffer) => Decoded {
+export function createReviewDecoder(maxDepth: number = MAX_DEPTH): ReviewDecoder {
   const check = createEnvelopeCheck()
   return body => {
     if (body.length === 0) return unreadable('the body is empty; send an AdmissionReview as JSON')

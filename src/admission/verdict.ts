@@ -48,6 +48,7 @@ export const patchedAlike = (reason: string, prepared: PreparedPatch): Allowed =
 
 /** Two answers to one request: a refusal wins, and of two refusals the one that names wrong fields, each of them once. */
 export function both(one: Verdict, other: Verdict): Verdict {
+  if (addsNothing(other)) return one
   const warnings = [...one.warnings, ...other.warnings]
   if (one.kind === 'allowed' && other.kind === 'allowed') {
     const audit = { ...one.audit, ...other.audit }
@@ -61,6 +62,9 @@ export function both(one: Verdict, other: Verdict): Verdict {
   const errors = [...one.errors, ...other.errors.filter(({ type, field }) => !known.has(`${type} ${field}`))]
   return { ...one, errors, message: aggregate(errors), warnings }
 }
+
+const addsNothing = (verdict: Verdict): boolean =>
+  verdict.kind === 'allowed' && verdict.patch.length + verdict.warnings.length === 0 && verdict.audit === undefined
 
 /** Wrong fields: 422, as the API server answers for the rules of its own. */
 export const invalidObject = (errors: readonly FieldError[], warnings: readonly string[] = []): Denied => ({

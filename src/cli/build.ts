@@ -4,7 +4,7 @@ import { readSources } from '../documents/sources.ts'
 import { writeYaml } from '../documents/yaml-writer.ts'
 import { parseApiVersion } from '../kube/vocabulary/api-version.ts'
 import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
-import { oneLine } from '../review/format.ts'
+import { oneLine } from '../review/formats/formatter.ts'
 import { objectsOf } from '../review/subjects.ts'
 import { describe } from '../validation/field-error.ts'
 import { inVersion, KUBERNETES_VERSIONS } from '../workload/builder/versions.ts'
@@ -14,7 +14,8 @@ import { asWorkload } from '../workload/mappers/parent.ts'
 import type { MapOptions, MapResult } from '../workload/mappers/source.ts'
 import { EXIT } from './command.ts'
 import { type Parsed, UsageError } from './flags.ts'
-import { oneOf, print } from './review.ts'
+import { print } from './outputs.ts'
+import { oneOf } from './review.ts'
 
 const FORMATS = ['yaml', 'json'] as const
 
@@ -73,7 +74,7 @@ interface Found {
 
 async function readInputs(names: readonly string[]): Promise<{ found: Found[]; unreadable: Unreadable[] }> {
   const all: (Found | Unreadable)[] = []
-  for await (const source of readSources(names, process.stdin)) {
+  for await (const source of readSources(names, { stdin: process.stdin })) {
     if ('message' in source) all.push(source)
     else
       for (const read of readDocuments(source.text, source.file))
@@ -84,8 +85,9 @@ async function readInputs(names: readonly string[]): Promise<{ found: Found[]; u
 
 function foundIn(document: ReadDocument): readonly (Found | Unreadable)[] {
   const { file, line: first } = document.source
-  return objectsOf(document).map(([value, line]) => {
+  return objectsOf(document).map(({ value, line, problem }) => {
     const place = { file, line, column: line === first ? document.column : 1 }
+    if (problem !== undefined) return { ...place, message: problem }
     const object = reviewed(value)
     if (isObject(object)) return { object, kind: kindOf(object), place }
     return { ...place, message: 'is no object: a manifest has apiVersion, kind and metadata' }

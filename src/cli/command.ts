@@ -11,6 +11,11 @@ export const EXIT = {
   internal: 3,
 } as const
 
+/** What was asked about is not there or may not be read. The message is for the terminal, without a stack. */
+export class CannotLook extends Error {
+  override readonly name = 'CannotLook'
+}
+
 export interface Command {
   readonly name: string
   readonly summary: string

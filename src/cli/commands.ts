@@ -1,4 +1,19 @@
 import type { Command } from './command.ts'
+import type { Flag } from './flags.ts'
+
+const NAMESPACE: Flag = {
+  name: 'namespace',
+  short: 'n',
+  value: 'NAME',
+  help: 'where to look, instead of the namespace of the context',
+}
+
+/** What every command has that asks a cluster, with kubectl's names and meanings. */
+const CLUSTER_FLAGS: readonly Flag[] = [
+  { name: 'kubeconfig', value: 'FILE', help: 'whose rights and which cluster; by default as kubectl finds it' },
+  { name: 'context', value: 'NAME', help: 'context of the kubeconfig file, instead of its current one' },
+  { name: 'config', value: 'FILE', help: "Muster's configuration file, instead of its ConfigMap in the cluster" },
+]
 
 /**
  * Flags and summaries are here, so that help needs no more than this file. What a command does is loaded when it is
@@ -23,6 +38,11 @@ export const COMMANDS: readonly Command[] = [
       },
       { name: 'client-ca', value: 'FILE', help: 'answer only callers with a certificate that these have signed (PEM)' },
       { name: 'drain-seconds', value: 'N', default: '15', help: 'how long to go on answering after SIGTERM' },
+      {
+        name: 'record',
+        value: 'FOLDER',
+        help: 'keep the reviews that are answered, without secrets, to test with them',
+      },
       { name: 'log-level', value: 'LEVEL', default: 'info', help: 'trace, debug, info, warn, error or silent' },
     ],
     run: async flags => await (await import('./serve.ts')).serve(flags),
@@ -31,18 +51,62 @@ export const COMMANDS: readonly Command[] = [
     name: 'review',
     summary: 'the decisions of the webhooks offline, on files',
     usage: `muster review [FILE...] [-f FILE] [--config FILE] [--cluster-state FILE]...
-                [--stage all|mutating|validating] [--as USER] [--as-group GROUP]... [-o table|json|yaml]`,
+                [--stage all|mutating|validating] [--as USER] [--as-group GROUP]...
+                [--fail-on deny|warn] [-o FORMAT | -o FORMAT=FILE]...`,
     flags: [
       { name: 'filename', short: 'f', value: 'FILE', multiple: true, help: 'file or folder, "-" for standard input' },
-      { name: 'config', value: 'FILE', help: 'configuration file; without it the defaults hold' },
+      { name: 'config', value: 'FILE', help: 'configuration file; without it muster.yaml here or above' },
       { name: 'cluster-state', value: 'FILE', multiple: true, help: 'file or folder with objects that exist already' },
       { name: 'stage', value: 'STAGE', default: 'all', help: 'all, mutating or validating' },
       { name: 'as', value: 'USER', help: 'user who makes the requests' },
       { name: 'as-group', value: 'GROUP', multiple: true, help: 'group of that user' },
       { name: 'namespace', short: 'n', value: 'NAME', default: 'default', help: 'namespace of objects that name none' },
-      { name: 'output', short: 'o', value: 'FORMAT', default: 'table', help: 'table, json or yaml' },
+      { name: 'fail-on', value: 'LEVEL', default: 'deny', help: 'deny, or warn: warnings end with 1, too' },
+      {
+        name: 'output',
+        short: 'o',
+        value: 'FORMAT',
+        multiple: true,
+        default: 'table',
+        help: 'table, json, yaml, objects, diff, junit, sarif or github; FORMAT=FILE writes a file',
+      },
+      { name: 'only', value: 'WHICH', default: 'all', help: 'all, or denied: report what fails and nothing else' },
+      { name: 'ignore', value: 'PATTERN', multiple: true, help: 'files and folders to leave out' },
+      { name: 'skip-unknown', help: 'leave out documents that are no Kubernetes objects' },
+      { name: 'stdin-filename', value: 'NAME', help: 'what standard input is called in reports' },
+      { name: 'baseline', value: 'FILE', help: 'findings that are known and fail nothing' },
+      { name: 'write-baseline', value: 'FILE', help: 'write all findings of today to such a file' },
     ],
     run: async flags => await (await import('./review.ts')).review(flags),
+  },
+  {
+    name: 'test',
+    summary: 'policy tests: cases with expectations',
+    usage: `muster test [FOLDER...] [--config FILE] [--run PATTERN] [--coverage PERCENT] [--update]
+              [--init MANIFEST] [-o FORMAT | -o FORMAT=FILE]...`,
+    flags: [
+      { name: 'config', value: 'FILE', help: 'configuration of cases that name none' },
+      { name: 'run', value: 'PATTERN', help: 'only cases whose name matches this regular expression' },
+      { name: 'coverage', value: 'PERCENT', help: 'fail when the cases touch fewer of the rules' },
+      { name: 'update', help: 'show what differs, and rewrite the expectations' },
+      { name: 'init', value: 'MANIFEST', help: 'make a case of a manifest or a recorded AdmissionReview' },
+      {
+        name: 'output',
+        short: 'o',
+        value: 'FORMAT',
+        multiple: true,
+        default: 'table',
+        help: 'table, json or junit; FORMAT=FILE writes a file',
+      },
+    ],
+    run: async flags => await (await import('./test.ts')).test(flags),
+  },
+  {
+    name: 'config check',
+    summary: 'is this configuration file right?',
+    usage: 'muster config check [FILE...] [-f FILE]',
+    flags: [{ name: 'filename', short: 'f', value: 'FILE', multiple: true, help: 'configuration file' }],
+    run: async flags => await (await import('./config-check.ts')).configCheck(flags),
   },
   {
     name: 'build',
@@ -60,5 +124,41 @@ export const COMMANDS: readonly Command[] = [
       { name: 'output', short: 'o', value: 'FORMAT', default: 'yaml', help: 'yaml or json' },
     ],
     run: async flags => await (await import('./build.ts')).build(flags),
+  },
+  {
+    name: 'explain',
+    summary: 'why something waits, since when, and what would change that',
+    usage: 'muster explain pod|job|jobset|group|workload NAME [-n NAMESPACE] [--kubeconfig FILE] [-o text|json]',
+    flags: [
+      NAMESPACE,
+      { name: 'output', short: 'o', value: 'FORMAT', default: 'text', help: 'text or json' },
+      ...CLUSTER_FLAGS,
+    ],
+    run: async flags => await (await import('./explain.ts')).explain(flags),
+  },
+  {
+    name: 'queues',
+    summary: 'the queues: limits, usage, who holds and who waits',
+    usage: 'muster queues [QUEUE...] [-w] [--kubeconfig FILE] [-o table|wide|json]',
+    flags: [
+      NAMESPACE,
+      { name: 'watch', short: 'w', help: 'follow what changes, until it is interrupted' },
+      {
+        name: 'output',
+        short: 'o',
+        value: 'FORMAT',
+        default: 'table',
+        help: 'table, wide (everybody, not only the first few) or json',
+      },
+      ...CLUSTER_FLAGS,
+    ],
+    run: async flags => await (await import('./queues.ts')).queues(flags),
+  },
+  {
+    name: 'doctor',
+    summary: 'is the installation sound? It changes nothing',
+    usage: 'muster doctor [--kubeconfig FILE] [-o text|json]',
+    flags: [{ name: 'output', short: 'o', value: 'FORMAT', default: 'text', help: 'text or json' }, ...CLUSTER_FLAGS],
+    run: async flags => await (await import('./doctor.ts')).doctor(flags),
   },
 ]

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { nearest } from '../kube/vocabulary/nearest.ts'
 
 /** One flag, as its help and the documentation show it. */
 export interface Flag {
@@ -64,8 +65,17 @@ function parse(command: string, flags: readonly Flag[], args: readonly string[])
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
     const message = error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error)
-    throw new UsageError(`${message}; see muster ${command} --help`)
+    throw new UsageError(`${message}${suggestion(flags, args)}; see muster ${command} --help`)
   }
+}
+
+/** For the first flag that is none, the one that was meant. */
+function suggestion(flags: readonly Flag[], args: readonly string[]): string {
+  const names = flags.map(({ name }) => name)
+  const given = args.flatMap(arg => /^--([^=]+)/.exec(arg)?.slice(1, 2) ?? [])
+  const wrong = given.find(name => !names.includes(name))
+  const close = wrong === undefined ? undefined : nearest(wrong, names)
+  return close === undefined ? '' : ` (did you mean --${close}?)`
 }
 
 export function helpText(command: string, summary: string, usage: string, flags: readonly Flag[]): string {

@@ -1,38 +1,168 @@
 import type { UserInfo } from '../admission/review.ts'
-import { type Configuration, DEFAULT_CONFIGURATION } from '../config/configuration.ts'
 import { formatUnreadable, type Unreadable } from '../documents/place.ts'
-import { FORMATS, formatReport } from '../review/format.ts'
-import type { Report } from '../review/report.ts'
+import { writeYaml } from '../documents/yaml-writer.ts'
+import { createFormatter, FORMATS } from '../review/formats/all.ts'
+import type { Formatter } from '../review/formats/formatter.ts'
+import { type Baseline, baselineDocument } from '../review/lints/baseline.ts'
+import { type Entry, type Finding, type Result, Tally } from '../review/report.ts'
 import { reviewFiles } from '../review/review.ts'
 import { STAGES } from '../review/stages.ts'
 import { impersonated } from '../review/user.ts'
 import { EXIT } from './command.ts'
+import { configurationFile, readConfiguration } from './configuration.ts'
 import { type Parsed, UsageError } from './flags.ts'
+import { Interrupted, listenForSignals } from './interruption.ts'
+import { fileOutput, type Output, OutputError, outputsOf, standardOutput } from './outputs.ts'
+import { version } from './version.ts'
+
+const FAIL_ON = ['deny', 'warn'] as const
+const ONLY = ['all', 'denied'] as const
 
 /** `muster review`: what the webhooks would say, without a cluster. */
 export async function review(flags: Parsed): Promise<number> {
   const stage = oneOf(flags, 'stage', STAGES)
-  const format = oneOf(flags, 'output', FORMATS)
+  const failOn = oneOf(flags, 'fail-on', FAIL_ON)
+  const only = oneOf(flags, 'only', ONLY)
   const { inputs, clusterState } = sources(flags)
-  const namespace = flags.text('namespace') || 'default'
-  const user = userOf(flags)
-  const config = await readConfiguration(flags.text('config'))
-  const report: Report = Array.isArray(config)
-    ? { reviewed: [], unreadable: config, failures: [] }
-    : await reviewFiles({ config, inputs, clusterState, stage, namespace, user, stdin: process.stdin })
+  const options = {
+    inputs,
+    clusterState,
+    stage,
+    namespace: flags.text('namespace') || 'default',
+    user: userOf(flags),
+    stdin: process.stdin,
+    ignore: flags.texts('ignore'),
+    skipUnknown: flags.given('skip-unknown'),
+    ...nameOfStdin(flags),
+  }
+  const destinations = outputsOf(flags.texts('output'), FORMATS)
+  const config = await readConfiguration(configurationFile(flags.text('config')))
+  const baseline = await readBaseline(flags.text('baseline'))
+  const report = new Report(destinations)
+  const { pause, stop } = listenForSignals(error => {
+    report.abort()
+    process.stderr.write(`${formatUnreadable(interruption(inputs, error))}\n`)
+    // Not by process.exit, which waits for a pipe that is being opened.
+    process.kill(process.pid, error.signal)
+  })
+  const found: (readonly [Finding, Result])[] = []
+  try {
+    report.begin()
+    if (isUnreadable(config) || isUnreadable(baseline)) {
+      for (const each of [config, baseline].filter(isUnreadable).flat())
+        await report.add({ kind: 'unreadable', unreadable: each })
+    } else {
+      for await (const entry of reviewFiles({ ...options, config, pause, ...(baseline && { baseline }) })) {
+        tell(entry)
+        if (entry.kind === 'result' && flags.given('write-baseline')) {
+          const { result, forgiven } = entry
+          for (const finding of [...result.findings, ...forgiven]) found.push([finding, { ...result, result: null }])
+        }
+        report.tally.add(entry)
+        if (only === 'all' || fails(entry, failOn)) await report.show(entry)
+      }
+    }
+    await report.end()
+  } catch (error) {
+    if (error instanceof Interrupted) {
+      await report.interrupt(interruption(inputs, error))
+      return error.exitCode
+    }
+    report.abort()
+    throw error
+  } finally {
+    stop()
+  }
+  if (isBaseline(baseline) && baseline.stale > 0) {
+    process.stderr.write(`muster review: ${baseline.stale} entries of the baseline match nothing any more\n`)
+  }
+  const next = () => baselineDocument(found, isBaseline(baseline) ? baseline : undefined)
+  await writeBaseline(flags.text('write-baseline'), next, report.tally)
+  return exitCode(report.tally, failOn)
+}
 
-  const colours = process.stdout.isTTY === true && !process.env.NO_COLOR
-  for (const each of report.unreadable) process.stderr.write(`${formatUnreadable(each)}\n`)
-  for (const failure of report.failures) process.stderr.write(`muster review: a failure of Muster itself: ${failure}\n`)
-  await print(formatReport(report, format, colours))
-  return exitCode(report)
+const interruption = (inputs: readonly string[], { message }: Interrupted): Unreadable => ({
+  file: inputs.join(', '),
+  line: 0,
+  column: 0,
+  message,
+})
+
+/** Everything that is printed or written of one run. */
+class Report {
+  readonly tally = new Tally()
+  readonly #parts: readonly { readonly formatter: Formatter; readonly output: Output; readonly isFile: boolean }[]
+
+  constructor(destinations: ReturnType<typeof outputsOf<(typeof FORMATS)[number]>>) {
+    const colours = process.stdout.isTTY === true && !process.env.NO_COLOR
+    const all = destinations.length === 0 ? [{ format: 'table' as const, file: undefined }] : destinations
+    this.#parts = all.map(({ format, file }) => ({
+      formatter: createFormatter(format, { version: version(), colours: colours && file === undefined }),
+      output: file === undefined ? standardOutput() : fileOutput(file),
+      isFile: file !== undefined,
+    }))
+  }
+
+  begin(): void {
+    for (const { formatter, output } of this.#parts) void output.write(formatter.begin())
+  }
+
+  async add(entry: Entry): Promise<void> {
+    tell(entry)
+    this.tally.add(entry)
+    await this.show(entry)
+  }
+
+  async show(entry: Entry): Promise<void> {
+    for (const { formatter, output } of this.#parts) await output.write(formatter.entry(entry))
+  }
+
+  async end(): Promise<void> {
+    for (const { formatter, output } of this.#parts) {
+      await output.write(formatter.end(this.tally.counts))
+      await output.close()
+    }
+  }
+
+  /** What is known is printed, and says that it is not all; a file is there only when it is complete. */
+  async interrupt(why: Unreadable): Promise<void> {
+    await this.add({ kind: 'unreadable', unreadable: why })
+    for (const { formatter, output, isFile } of this.#parts) {
+      if (isFile) output.abort()
+      else {
+        await output.write(formatter.end(this.tally.counts))
+        await output.close()
+      }
+    }
+  }
+
+  abort(): void {
+    for (const { output } of this.#parts) output.abort()
+  }
+}
+
+/** On standard error, because what is printed may be for a program. */
+function tell(entry: Entry): void {
+  if (entry.kind === 'unreadable') process.stderr.write(`${formatUnreadable(entry.unreadable)}\n`)
+  else if (entry.kind === 'failure') {
+    process.stderr.write(`muster review: a failure of Muster itself: ${entry.stack}\n`)
+  }
+}
+
+type FailOn = (typeof FAIL_ON)[number]
+
+function fails(entry: Entry, failOn: FailOn): boolean {
+  if (entry.kind !== 'result') return true
+  const { allowed, findings, warnings } = entry.result
+  if (!allowed || findings.some(({ severity }) => severity === 'error')) return true
+  return failOn === 'warn' && (findings.length > 0 || warnings.length > 0)
 }
 
 /** What went wrong most decides: without all of the input nobody can say that everything is admitted. */
-export function exitCode({ reviewed, unreadable, failures }: Report): number {
-  if (failures.length > 0) return EXIT.internal
-  if (unreadable.length > 0) return EXIT.unreadable
-  return reviewed.every(({ result }) => result.allowed) ? EXIT.ok : EXIT.denied
+function exitCode({ counts, failures }: Tally, failOn: FailOn): number {
+  if (failures > 0) return EXIT.internal
+  if (counts.unreadable > 0) return EXIT.unreadable
+  return counts.denied + counts.errors + (failOn === 'warn' ? counts.warnings : 0) > 0 ? EXIT.denied : EXIT.ok
 }
 
 export function oneOf<T extends string>(flags: Parsed, name: string, choices: readonly T[]): T {
@@ -54,6 +184,11 @@ function sources(flags: Parsed): { readonly inputs: readonly string[]; readonly 
   return { inputs, clusterState }
 }
 
+function nameOfStdin(flags: Parsed): { readonly stdinName?: string } {
+  const name = flags.text('stdin-filename')
+  return name === undefined ? {} : { stdinName: name }
+}
+
 function userOf(flags: Parsed): UserInfo | undefined {
   const groups = flags.texts('as-group')
   const name = flags.text('as') ?? ''
@@ -62,29 +197,32 @@ function userOf(flags: Parsed): UserInfo | undefined {
   return undefined
 }
 
-/** The schema of the configuration takes a while to load and compile; the defaults need neither. */
-async function readConfiguration(file: string | undefined): Promise<Configuration | Unreadable[]> {
-  if (file === undefined) return DEFAULT_CONFIGURATION
-  const { ConfigurationError, loadConfiguration } = await import('../config/load.ts')
-  try {
-    return loadConfiguration(file, warning => process.stderr.write(`${warning}\n`))
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error
-    return error.errors.map(({ path, message, ...place }) => ({
-      ...place,
-      message: path === '' ? message : `${path}: ${message}`,
-    }))
-  }
+async function readBaseline(file: string | undefined): Promise<Baseline | readonly Unreadable[] | undefined> {
+  if (file === undefined) return undefined
+  return (await import('../review/lints/baseline-file.ts')).readBaselineFile(file)
 }
 
-/** Whoever reads only the beginning, as `head` does, is not an error. */
-export async function print(text: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const settle = (error?: Error | null): void => {
-      if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') reject(error)
-      else resolve()
-    }
-    process.stdout.once('error', settle)
-    process.stdout.write(text, settle)
-  })
+const isUnreadable = (value: unknown): value is readonly Unreadable[] => Array.isArray(value)
+const isBaseline = (value: Baseline | readonly Unreadable[] | undefined): value is Baseline =>
+  value !== undefined && !isUnreadable(value)
+
+async function writeBaseline(
+  file: string | undefined,
+  document: () => object,
+  { counts, failures }: Tally,
+): Promise<void> {
+  if (file === undefined) return
+  if (counts.unreadable + failures > 0) {
+    // It would forget what is known of all that was not reviewed.
+    process.stderr.write(`muster review: ${file} is not written, because not everything could be reviewed\n`)
+    return
+  }
+  try {
+    const output = fileOutput(file)
+    await output.write(writeYaml(document()))
+    await output.close()
+  } catch (error) {
+    if (error instanceof OutputError) throw new UsageError(`--write-baseline: ${error.message}`)
+    throw error
+  }
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { explainApiFailure, findCluster } from '../cluster/connect.ts'
-import type { Configuration } from '../config/configuration.ts'
-import { ConfigurationError, loadConfiguration } from '../config/load.ts'
+import { LiveConfiguration } from '../config/live.ts'
+import type { ConfigurationChange } from '../config/watch.ts'
+import { formatUnreadable } from '../documents/place.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
 import { createLogger } from '../server/logging.ts'
 import { createMetrics, type Metrics } from '../server/metrics.ts'
@@ -13,9 +14,12 @@ import { startRenewal, TlsStore } from '../tls/store.ts'
 import { compileSchemas } from '../validation/jobs/scheduling-schemas.ts'
 import { WEBHOOKS } from '../webhooks/all.ts'
 import { localWorld } from '../webhooks/local-world.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
 import { EXIT } from './command.ts'
+import { isWrong, readConfiguration } from './configuration.ts'
 import type { Parsed } from './flags.ts'
 import { greeting } from './greeting.ts'
+import { recording } from './recording.ts'
 import { version } from './version.ts'
 
 /** An address, not `localhost`: for a name Fastify opens a second server, which would miss every new certificate. */
@@ -29,8 +33,10 @@ export async function serve(flags: Parsed): Promise<number> {
   const drainMs = flags.number('drain-seconds', 0, 600) * 1000
   if (!LOG_LEVELS.includes(level)) return fail(`--log-level: "${level}" is none of ${LOG_LEVELS.join(', ')}`)
   const log = createLogger({ level })
-  const config = readConfiguration(flags.text('config'), log)
-  if (config === undefined) return EXIT.unreadable
+  const file = flags.text('config')
+  const config = await readConfiguration(file, warning => log.warn({ file }, warning))
+  if (isWrong(config)) return fail(`the configuration cannot be used\n${config.map(formatUnreadable).join('\n')}`)
+  const live = new LiveConfiguration(config)
   const clientAuthority = readAuthority(flags.text('client-ca'))
   if (clientAuthority instanceof Error) return fail(`--client-ca: ${clientAuthority.message}`)
   // From here on signals end the process in order, also while it is still starting.
@@ -40,7 +46,7 @@ export async function serve(flags: Parsed): Promise<number> {
   try {
     running = await assemble({
       flags,
-      config,
+      live,
       log,
       metrics,
       inCluster: process.env.KUBERNETES_SERVICE_HOST !== undefined,
@@ -58,7 +64,10 @@ export async function serve(flags: Parsed): Promise<number> {
   process.stdout.write(
     greeting({ ...addresses(running.server), certsDir: running.certsDir, cluster: running.clusterName }),
   )
+  const { tell } = running
+  const stopWatching = await followConfiguration({ file, live, log, metrics, tell })
   const signal = await stopSignal
+  stopWatching()
   log.info({ signal }, 'stopping')
   // Ctrl-C is a person at a terminal: no Service has to forget us first.
   await running.server.drain(signal === 'SIGTERM' ? { drainMs } : { drainMs: 0, quietMs: 0 })
@@ -83,12 +92,14 @@ interface Running {
   readonly host: string
   readonly certsDir: string | undefined
   readonly clusterName: string | undefined
+  /** Where people look for what became of a change of theirs. */
+  readonly tell: (change: ConfigurationChange) => void
   stop(): Promise<void>
 }
 
 interface Parts {
   readonly flags: Parsed
-  readonly config: Configuration
+  readonly live: LiveConfiguration
   readonly log: Logger
   readonly metrics: Metrics
   readonly inCluster: boolean
@@ -106,13 +117,9 @@ async function assemble(parts: Parts): Promise<Running> {
     throw new StartError(error, EXIT.unreadable)
   })
   if (credentials === undefined) return await withoutCluster(parts)
-  if (parts.config.engine === 'kueue') {
-    const message = 'engine: kueue is not there yet, and nobody would lift the gates: set engine: builtin'
-    throw new StartError(message, EXIT.unreadable)
-  }
-  const { config, log, metrics, inCluster, clientAuthority } = parts
+  const { live, log, metrics, inCluster, clientAuthority } = parts
   const server = credentials.server.origin
-  const deps = { credentials, config, log, metrics, clientAuthority }
+  const deps = { credentials, live, log, metrics, clientAuthority }
   // Whoever has no cluster has no use for it, and it is half of the program.
   const { ClusterServices } = await import('../cluster/services.ts')
   const services = await ClusterServices.connect(deps).catch(error => {
@@ -120,7 +127,7 @@ async function assemble(parts: Parts): Promise<Running> {
   })
   const built = buildServer(
     {
-      webhooks: WEBHOOKS,
+      webhooks: webhooksOf(parts),
       world: () => services.world,
       lookup: services.lookUp,
       ready: () => services.readiness(),
@@ -138,21 +145,26 @@ async function assemble(parts: Parts): Promise<Running> {
     host: inCluster ? '::' : LOOPBACK,
     certsDir: undefined,
     clusterName: server,
+    tell: change => services.tell(change),
     stop: () => services.stop(),
   }
 }
 
-async function withoutCluster({ flags, config, log, metrics, clientAuthority }: Parts): Promise<Running> {
+async function withoutCluster(parts: Parts): Promise<Running> {
+  const { flags, live, log, metrics, clientAuthority } = parts
   const folder = flags.text('certs-dir') ?? 'certs'
   const load = () => loadOrCreate({ folder, names: SERVING_NAMES, now: systemClock.now, log })
   const pair = await load().catch(error => {
     throw new StartError(error, EXIT.unreadable)
   })
   const store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES, clientAuthority })
-  const world = localWorld(config)
+  let world = localWorld(live.current)
+  live.onChange(next => {
+    world = localWorld(next)
+  })
   const server = buildServer(
     {
-      webhooks: WEBHOOKS,
+      webhooks: webhooksOf({ flags, log }),
       world: () => world,
       ready: () => [store.readiness()],
       alive: () => [],
@@ -164,7 +176,16 @@ async function withoutCluster({ flags, config, log, metrics, clientAuthority }: 
   )
   store.attach(server.secure)
   const stopRenewal = startRenewal({ clock: systemClock, log, store, load })
-  return { server, host: LOOPBACK, certsDir: folder, clusterName: undefined, stop: async () => stopRenewal() }
+  const stop = async () => stopRenewal()
+  return { server, host: LOOPBACK, certsDir: folder, clusterName: undefined, tell: () => {}, stop }
+}
+
+/** All of them; with `--record` each keeps what it is asked. */
+function webhooksOf({ flags, log }: Pick<Parts, 'flags' | 'log'>): readonly Webhook[] {
+  const folder = flags.text('record')
+  if (folder === undefined) return WEBHOOKS
+  log.warn({ folder }, 'reviews are recorded: do not leave it on')
+  return recording(WEBHOOKS, folder, error => log.error({ err: error, folder }, 'a review cannot be recorded'))
 }
 
 /** Certificates that can be read: with none of them nobody could ever call. */
@@ -179,15 +200,18 @@ function readAuthority(file: string | undefined): string | Error | undefined {
   }
 }
 
-function readConfiguration(file: string | undefined, log: Logger): Configuration | undefined {
-  try {
-    return loadConfiguration(file, warning => log.warn({ file }, warning))
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error
-    process.stderr.write(`muster serve: the configuration cannot be used\n${error.message}\n`)
-    return undefined
+/** Without a file there is nothing to follow. */
+async function followConfiguration({ file, live, log, metrics, tell }: Following): Promise<() => void> {
+  if (file === undefined) return () => {}
+  const { watchConfiguration } = await import('../config/watch.ts')
+  const onChange = (change: ConfigurationChange) => {
+    metrics.configurationChanges.inc({ result: change.result })
+    tell(change)
   }
+  return watchConfiguration({ file, live, clock: systemClock, log, onChange })
 }
+
+type Following = Pick<Parts, 'live' | 'log' | 'metrics'> & Pick<Running, 'tell'> & { readonly file: string | undefined }
 
 /** Undefined when both ports are open; otherwise what to tell the person who tried. */
 async function listen({ server, host }: Running, ports: { port: number; health: number }): Promise<string | undefined> {

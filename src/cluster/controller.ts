@@ -1,13 +1,15 @@
 import type { Logger } from 'pino'
+import { KaiGrouper, type KaiGrouperDeps } from '../coscheduling/kai/grouper.ts'
 import type { CacheObserver } from '../kube/cache/observer.ts'
 import { Elector } from '../kube/coordination/elector.ts'
 import { type EventOutcome, EventRecorder } from '../kube/coordination/events.ts'
 import type { KubeApi } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
+import type { CoScheduler } from '../reconciler/co-scheduler.ts'
 import type { Engine } from '../reconciler/engine.ts'
 import { Lanes } from '../reconciler/lanes.ts'
-import { type NamespaceScope, Reconciler, type ReconcilerMetrics } from '../reconciler/loop.ts'
+import { type NamespaceScope, Reconciler, type ReconcilerMetrics, type ServedPort } from '../reconciler/loop.ts'
 
 export interface ControllerDeps {
   readonly api: KubeApi
@@ -17,6 +19,10 @@ export interface ControllerDeps {
   readonly observer: CacheObserver
   readonly engine: Engine
   readonly scope: NamespaceScope
+  readonly schedulers: readonly CoScheduler[]
+  readonly scheduling: ServedPort
+  /** Without it nobody looks after pods that name a group and are placed by KAI. */
+  readonly kai?: Pick<KaiGrouperDeps, 'naming' | 'enabled'>
   /** Who this is among the replicas, in another life another one. */
   readonly identity: string
   readonly metrics: ReconcilerMetrics & { leading(leads: boolean): void; told(outcome: EventOutcome): void }
@@ -37,7 +43,7 @@ export interface Controller {
  * by which it tells what it did. The simulator calls this, too: what it tries is put together as what ships is.
  */
 export function assembleController(deps: ControllerDeps): Controller {
-  const { identity, engine, scope, metrics, log, onRead = () => {} } = deps
+  const { identity, engine, scope, schedulers, scheduling, metrics, log, onRead = () => {} } = deps
   const ports = { api: deps.api, clock: deps.clock, random: deps.random, log, observer: deps.observer }
   const lanes = new Lanes()
   let stopping = false
@@ -59,19 +65,29 @@ export function assembleController(deps: ControllerDeps): Controller {
     onStarted: () => {
       metrics.leading(true)
       reconciler.resync().then(onRead, failed('leading, but the caches could not be read'))
+      grouper?.resync().catch(failed('leading, but the caches for KAI could not be read'))
     },
     onStopped: () => {
       metrics.leading(false)
       reconciler.pause()
+      grouper?.pause()
     },
   })
   const reconciler = new Reconciler({
-    ...{ ...ports, engine, scope, events, lanes, metrics },
+    ...{ ...ports, engine, scope, schedulers, scheduling, events, lanes, metrics },
     isLeader: () => elector.isLeader(),
   })
+  const grouper =
+    deps.kai === undefined
+      ? undefined
+      : new KaiGrouper({
+          ...{ ...ports, ...deps.kai, scheduling, events, lanes },
+          acted: metrics.acted,
+          isLeader: () => elector.isLeader(),
+        })
   return {
     get synced() {
-      return reconciler.synced
+      return reconciler.synced && (grouper?.synced ?? true)
     },
     get leads() {
       return elector.isLeader()
@@ -79,10 +95,12 @@ export function assembleController(deps: ControllerDeps): Controller {
     start: () => {
       elector.start()
       reconciler.start().then(onRead, failed('the reconciler could not start'))
+      grouper?.start().catch(failed('the reconciler for KAI could not start'))
     },
     stop: async () => {
       stopping = true
       await reconciler.stop()
+      await grouper?.stop()
       await events.stop()
       await elector.stop()
     },

@@ -5,6 +5,7 @@ import {
   MANAGED,
   MIRROR_POD,
   OFFLINE_IDENTITY,
+  POD_GROUP,
   QUEUE_NAME,
   QUEUED,
   RESOURCE_IN_USE,
@@ -14,6 +15,7 @@ import {
 } from '../kube/vocabulary/names.ts'
 import type { LabelSelector, StringMap } from '../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
+import type { ServedScheduling } from '../kube/vocabulary/served-scheduling.ts'
 import type { InstalledConfiguration, InstalledWebhook } from '../kube/vocabulary/webhook-configurations.ts'
 import { WEBHOOKS } from '../webhooks/all.ts'
 import { podsEnabled } from '../webhooks/pods/scope.ts'
@@ -27,6 +29,7 @@ export interface CoverageFacts {
   readonly validating: InstalledConfiguration | undefined
   readonly namespaces: Iterable<{ readonly name: string; readonly labels: StringMap }>
   readonly namespacesWithDefaultQueue: readonly string[]
+  readonly served: ServedScheduling
   /** Undefined while it is not known whether it is installed. */
   readonly statusPolicy: StatusPolicyFacts | undefined
 }
@@ -39,7 +42,9 @@ const MOST_NAMES = 5
  * it wants. Where they disagree an object gets past its rules, or a review is made for nothing. This says where.
  */
 export function compareCoverage(facts: CoverageFacts): readonly Finding[] {
-  const needed = WEBHOOKS.filter(({ isEnabled, advisory }) => !advisory && (isEnabled?.(facts.config) ?? true))
+  const needed = WEBHOOKS.filter(
+    ({ isEnabled, advisory }) => !advisory && (isEnabled?.(facts.config, facts.served) ?? true),
+  )
   const { config, statusPolicy } = facts
   const ofWebhooks = needed.flatMap(webhook => {
     const kind = webhook.mutating ? 'mutating' : 'validating'
@@ -52,6 +57,7 @@ export function compareCoverage(facts: CoverageFacts): readonly Finding[] {
       ...ruleFindings(webhook, entries),
       ...entries.flatMap(entry => gapFindings(webhook, entry)),
       ...namespaceFindings(webhook, entries, facts),
+      ...schedulerFindings(webhook, entries, config),
       ...entries.flatMap(entry => [...queueFindings(webhook, entry, facts), ...conditionFindings(entry)]),
     ]
   })
@@ -159,12 +165,13 @@ function queueFindings(
   entry: InstalledWebhook,
   facts: CoverageFacts,
 ): readonly Finding[] {
-  if (queueing === undefined) return []
+  const waiting = rules.filter(rule => !rule.waitsForNothing && rule.operations.some(each => isSent(entry, rule, each)))
+  if (queueing === undefined || waiting.length === 0) return []
   const { manageJobsWithoutQueueName } = facts.config
   const withDefault = facts.namespacesWithDefaultQueue
   const allWait = manageJobsWithoutQueueName || withDefault.length > 0
   const onLabel = entry.matchConditions?.find(({ expression }) => expression.includes(`'${QUEUE_NAME}' in`))
-  const what = `${resourcesIn(rules)} without ${QUEUE_NAME}`
+  const what = `${resourcesIn(waiting)} without ${QUEUE_NAME}`
   if (onLabel !== undefined && allWait) {
     const who = manageJobsWithoutQueueName ? '' : ` in ${named(withDefault)}`
     const why = manageJobsWithoutQueueName ? 'manageJobsWithoutQueueName is true' : 'a LocalQueue named default exists'
@@ -173,6 +180,24 @@ function queueFindings(
   }
   if (onLabel !== undefined || allWait) return []
   return [wasted(`${what}: webhook ${entry.name} has no condition on the label; kubectl apply -k manifests/`)]
+}
+
+/** The name of KAI's scheduler stands in the conditions, too: the API server asks nobody for it. */
+function schedulerFindings(
+  { concerns, rules }: Webhook,
+  entries: readonly InstalledWebhook[],
+  config: Configuration,
+): readonly Finding[] {
+  const { schedulerName } = config.coScheduling.kai
+  if (concerns === undefined) return []
+  return entries
+    .flatMap(entry => (entry.matchConditions ?? []).map(condition => ({ entry, condition })))
+    .filter(({ condition: { expression } }) => expression.includes('schedulerName'))
+    .filter(({ condition: { expression } }) => !expression.includes(`'${schedulerName}'`))
+    .map(({ entry, condition }) => {
+      const where = `condition ${condition.name} of webhook ${entry.name} names another scheduler`
+      return slips(`${resourcesIn(rules)} of ${schedulerName}: coScheduling.kai.schedulerName, but ${where}`)
+    })
 }
 
 /** Conditions that are not ours are the API server's to judge. */
@@ -188,10 +213,12 @@ function conditionFindings({ name: webhook, matchConditions = [] }: InstalledWeb
 const KNOWN_MARKS = [
   `'${QUEUE_NAME}' in`,
   `'${SCHEDULING}' in`,
+  'has(object.spec.jobTemplate.spec.scheduling)',
   MANAGED,
   `'${QUEUED}'`,
   "key.startsWith('kueue.x-k8s.io/')",
   MIRROR_POD,
+  `'${POD_GROUP}'`,
   `'${RESOURCE_IN_USE}' in`,
   "request.subResource != 'status'",
   `request.userInfo.username != '${OFFLINE_IDENTITY}'`,

@@ -1,4 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
+import type { LiveConfiguration } from '../config/live.ts'
 import type { Informer } from '../kube/cache/informer.ts'
 import { NAMESPACE_NAME_LABEL } from '../kube/vocabulary/names.ts'
 import type { KubeObject, StringMap } from '../kube/vocabulary/objects.ts'
@@ -10,12 +11,11 @@ import type { NamespaceScope } from '../reconciler/loop.ts'
  * seen before its namespace is, and what nobody has seen nobody can judge.
  */
 export function namespaceScope(
-  { integrations }: Configuration,
-  namespaces: Pick<Informer<KubeObject>, 'get' | 'subscribe' | 'whenSynced'>,
+  live: LiveConfiguration,
+  namespaces: Pick<Informer<KubeObject>, 'get' | 'subscribe' | 'values' | 'whenSynced'>,
 ): NamespaceScope {
-  const { namespaceSelector } = integrations.podOptions
-  const matches = (name: string, labels: StringMap | null | undefined): boolean =>
-    matchesSelector(namespaceSelector, { ...labels, [NAMESPACE_NAME_LABEL]: name })
+  const matches = (name: string, labels: StringMap | null | undefined, config: Configuration = live.current): boolean =>
+    matchesSelector(config.integrations.podOptions.namespaceSelector, { ...labels, [NAMESPACE_NAME_LABEL]: name })
   return {
     whenKnown: () => namespaces.whenSynced(),
     selects: name => {
@@ -26,6 +26,12 @@ export function namespaceScope(
       namespaces.subscribe(({ object, previous }) => {
         const { name = '', labels } = object.metadata
         if (previous === undefined || matches(name, labels) !== matches(name, previous.metadata.labels)) changed(name)
+      })
+      live.onChange((next, before) => {
+        for (const { metadata } of namespaces.values()) {
+          const { name = '', labels } = metadata
+          if (matches(name, labels, next) !== matches(name, labels, before)) changed(name)
+        }
       })
     },
   }

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Configuration } from '../config/configuration.ts'
+import type { LiveConfiguration } from '../config/live.ts'
+import type { ConfigurationChange } from '../config/watch.ts'
 import { Informer } from '../kube/cache/informer.ts'
 import { OptionalInformer } from '../kube/cache/optional-informer.ts'
-import { createKubeClient } from '../kube/client/client.ts'
+import { createKubeClient, type KubeClient } from '../kube/client/client.ts'
 import type { Credentials } from '../kube/client/credentials.ts'
-import type { KubeApi } from '../kube/vocabulary/api.ts'
+import { EventRecorder } from '../kube/coordination/events.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
-import { DEFAULT_QUEUE, STATUS_POLICY } from '../kube/vocabulary/names.ts'
+import { DEFAULT_QUEUE, STATUS_POLICY, SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
 import {
@@ -25,30 +27,38 @@ import type { CachedWorld } from '../server/asking-world.ts'
 import type { LookUp } from '../server/inquiry.ts'
 import type { Metrics } from '../server/metrics.ts'
 import { SERVING_NAMES, type ServingPair } from '../tls/authority.ts'
-import { CaBundleWriter } from '../tls/ca-bundle-writer.ts'
-import { ensureSecret } from '../tls/secret.ts'
-import { type SecureServer, startRenewal, TlsStore } from '../tls/store.ts'
+import { Rotator } from '../tls/rotator.ts'
+import { firstPair } from '../tls/secret.ts'
+import { type SecureServer, TlsStore } from '../tls/store.ts'
+import { heldBy } from '../webhooks/local-world.ts'
+import { coSchedulers } from './co-schedulers.ts'
 import { whoAmI } from './connect.ts'
-import { assembleController, type Controller } from './controller.ts'
+import { assembleController } from './controller.ts'
 import type { CoverageFacts } from './coverage.ts'
 import { CoverageWatch } from './coverage-watch.ts'
-import { engineOf } from './engine.ts'
+import { type EngineSource, engineSource } from './engine.ts'
+import { LateController } from './late-controller.ts'
 import { giveBackMemory } from './memory.ts'
 import { cacheObserver, controllerMetrics } from './metrics.ts'
 import { namespaceScope } from './namespace-scope.ts'
 import { OwnerCache } from './owner-cache.ts'
+import { PodGrouperWatch } from './pod-grouper-watch.ts'
+import { SchedulingWatch } from './scheduling-watch.ts'
 import type { StatusPolicyFacts } from './status-policy.ts'
 import { WatchMonitor } from './watch-monitor.ts'
 import { boundedLookUp, clusterWorld, lookUp, slimNamespace, slimQueue } from './world.ts'
 
 export interface ClusterDeps {
   readonly credentials: Credentials
-  readonly config: Configuration
+  readonly live: LiveConfiguration
   readonly log: Logger
   readonly metrics: Metrics
   /** Who signs the certificates of callers, where they need one. */
   readonly clientAuthority?: string | undefined
 }
+
+/** Where the manifests have it. Muster may not read it, so its uid is not known. */
+const CONFIG_MAP = { apiVersion: 'v1', kind: 'ConfigMap', namespace: SYSTEM_NAMESPACE, name: 'muster', uid: '' }
 
 /** The client's connections are for writes: whoever has us look up what does not exist must not keep a lift waiting. */
 const LOOKUPS_AT_ONCE = 4
@@ -60,24 +70,27 @@ const MOST_LOOKUPS = 128
  * and the reconciler. All replicas serve and keep their caches warm; the one that holds the Lease reconciles.
  */
 export class ClusterServices {
-  readonly world: CachedWorld
   readonly lookUp: LookUp
   readonly pair: ServingPair
-  readonly #api: KubeApi & { close(): Promise<void> }
+  readonly #api: KubeClient
   readonly #store: TlsStore
-  readonly #trust: CaBundleWriter
+  readonly #rotator: Rotator
   readonly #namespaces: Informer<KubeObject>
   readonly #owners: OwnerCache
   readonly #defaultQueues: OptionalInformer<KubeObject>
   readonly #statusPolicy: OptionalInformer<InstalledPolicy>
   readonly #statusPolicyBinding: OptionalInformer<InstalledPolicyBinding>
   readonly #coverage: CoverageWatch
+  readonly #scheduling: SchedulingWatch
+  readonly #podGrouper: PodGrouperWatch
   readonly #watches: WatchMonitor
-  readonly #controller: Controller
+  readonly #engine: EngineSource
+  readonly #controller: LateController
   readonly #deps: ClusterDeps
-  #stopRenewal: () => void = () => {}
+  readonly #events: EventRecorder
+  #world: CachedWorld
 
-  /** Talks to the API server once: who are we, and which certificate do the replicas share? */
+  /** Talks to the API server once: who are we, which certificate do the replicas share, and what is served? */
   static async connect(deps: ClusterDeps): Promise<ClusterServices> {
     const api = createKubeClient({
       credentials: deps.credentials,
@@ -86,16 +99,20 @@ export class ClusterServices {
     })
     try {
       const self = await whoAmI(api)
-      const pair = await ensureSecret(api, SERVING_NAMES, systemClock.now())
-      return new ClusterServices(deps, api, self, pair)
+      const pair = await firstPair(api, SERVING_NAMES, systemClock.now())
+      const services = new ClusterServices(deps, api, self, pair)
+      await services.#scheduling.ask()
+      await services.#engine.ask()
+      return services
     } catch (error) {
       await api.close()
       throw error
     }
   }
 
-  private constructor(deps: ClusterDeps, api: KubeApi & { close(): Promise<void> }, self: string, pair: ServingPair) {
-    const { config, log, metrics } = deps
+  private constructor(deps: ClusterDeps, api: KubeClient, self: string, pair: ServingPair) {
+    const { live, log, metrics } = deps
+    const config = live.current
     this.#watches = new WatchMonitor({ api, clock: systemClock, log })
     const observer = cacheObserver(metrics, this.#watches)
     const ports = { api, clock: systemClock, random: Math.random, log, observer }
@@ -104,26 +121,46 @@ export class ClusterServices {
     this.pair = pair
     const { clientAuthority } = deps
     this.#store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES, clientAuthority })
-    this.#trust = new CaBundleWriter({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
+    this.#rotator = new Rotator({ ...ports, store: this.#store, onConfiguration: () => this.#coverage.look() })
     this.#namespaces = new Informer<KubeObject>({
       ...ports,
       resource: NAMESPACES,
       metadataOnly: true,
       transform: slimNamespace,
     })
-    const engine = engineOf(config)
-    this.#controller = assembleController({
+    this.#scheduling = new SchedulingWatch({
       ...ports,
-      engine,
-      scope: namespaceScope(config, this.#namespaces),
-      identity: `${hostname()}_${randomUUID()}`,
-      metrics: controllerMetrics(metrics),
-      onRead: giveBackMemory,
+      api,
+      config: config.coScheduling,
+      count: ({ kubernetes, kai }) => {
+        metrics.coScheduling.set({ backend: 'kubernetes' }, kubernetes?.podGroups ? 1 : 0)
+        metrics.coScheduling.set({ backend: 'kai' }, kai ? 1 : 0)
+      },
     })
+    const usesKai = ['auto', 'kai'].includes(config.coScheduling.backend)
+    this.#podGrouper = new PodGrouperWatch({ ...ports, concerns: () => usesKai && this.#scheduling.served.kai })
+    this.#engine = engineSource(live, { ...ports, api })
+    this.#controller = new LateController(
+      this.#engine,
+      engine =>
+        assembleController({
+          ...ports,
+          engine,
+          scope: namespaceScope(live, this.#namespaces),
+          schedulers: coSchedulers(),
+          scheduling: this.#scheduling,
+          kai: { naming: config.coScheduling.kai.naming, enabled: usesKai },
+          identity: `${hostname()}_${randomUUID()}`,
+          metrics: controllerMetrics(metrics),
+          onRead: giveBackMemory,
+        }),
+      log,
+    )
+    const holds = heldBy(config)
     // What nothing queues excuses no pod, so nobody asks for it.
     this.#owners = new OwnerCache(
       ports,
-      config.integrations.frameworks.filter(framework => engine.holds.includes(framework)),
+      config.integrations.frameworks.filter(framework => holds.includes(framework)),
     )
     const named = { fieldSelector: `metadata.name=${DEFAULT_QUEUE}`, metadataOnly: true, transform: slimQueue }
     this.#defaultQueues = new OptionalInformer<KubeObject>({ ...ports, ...named, resource: LOCAL_QUEUES })
@@ -135,42 +172,65 @@ export class ClusterServices {
       facts: () => this.#coverageFacts(),
       count: (kind, findings) => metrics.webhookCoverage.set({ kind }, findings),
     })
-    this.world = clusterWorld({
-      config,
-      self,
-      holds: engine.holds,
-      namespaces: this.#namespaces,
-      owners: this.#owners,
-      defaultQueues: this.#defaultQueues,
+    const known = {
+      ...{ self, holds, namespaces: this.#namespaces, owners: this.#owners, defaultQueues: this.#defaultQueues },
+      scheduling: () => this.#scheduling.served,
+    }
+    const worldOf = (current: Configuration) => clusterWorld({ ...known, config: current })
+    this.#world = worldOf(config)
+    live.onChange(next => {
+      this.#world = worldOf(next)
+      this.#coverage.look()
     })
+    this.#events = new EventRecorder({ ...ports, instance: hostname() })
     const turns = new Lanes(LOOKUPS_AT_ONCE)
     this.lookUp = boundedLookUp((lookups, signal) => {
       metrics.webhookLookups.inc(lookups.length)
       return lookUp(api, lookups, signal, turns)
     }, MOST_LOOKUPS)
-    const { name, holds } = engine
-    log.info({ self, server: deps.credentials.server.origin, engine: name, holds }, 'connected to the cluster')
+    const { origin } = deps.credentials.server
+    log.info({ self, server: origin, engine: config.engine, holds }, 'connected to the cluster')
+  }
+
+  /** What reviews are answered from. A review keeps to the one that it began with. */
+  get world(): CachedWorld {
+    return this.#world
+  }
+
+  /** Tells people what became of a change of theirs. */
+  tell(change: ConfigurationChange): void {
+    const said = {
+      taken: ['Normal', 'ConfigurationTaken', 'the changed configuration is in force'],
+      partly: [
+        'Warning',
+        'RestartNeeded',
+        `in force but for ${'kept' in change ? change.kept.join(', ') : ''}: restart Muster`,
+      ],
+      refused: [
+        'Warning',
+        'ConfigurationRefused',
+        `the old configuration stays in force: ${'errors' in change ? change.errors : ''}`,
+      ],
+    } as const
+    const [type, reason, note] = said[change.result]
+    this.#events.record({ regarding: CONFIG_MAP, type, reason, action: 'Configure', note, apart: true })
   }
 
   /** Starts everything. The server must have been built with `pair`; it gets every later certificate. */
   serve(server: SecureServer): void {
-    const { log } = this.#deps
     this.#store.attach(server)
-    this.#trust.start()
+    this.#rotator.start()
     this.#namespaces.start()
     this.#owners.start()
     this.#defaultQueues.start()
     this.#statusPolicy.start()
     this.#statusPolicyBinding.start()
     this.#coverage.start()
+    this.#scheduling.start()
+    this.#podGrouper.start()
     this.#watches.start()
+    this.#engine.start()
     this.#controller.start()
-    this.#stopRenewal = startRenewal({
-      clock: systemClock,
-      log,
-      store: this.#store,
-      load: () => ensureSecret(this.#api, SERVING_NAMES, systemClock.now()),
-    })
   }
 
   readiness(): readonly ReadinessCheck[] {
@@ -178,8 +238,11 @@ export class ClusterServices {
       synced ? { name, ok: true } : { name, ok: false, reason: 'not read from the API server yet' }
     return [
       this.#store.readiness(),
-      this.#trust.readiness(),
+      this.#rotator.readiness(),
       this.#coverage.readiness(),
+      this.#scheduling.readiness(),
+      this.#podGrouper.readiness(),
+      ...this.#engine.readiness(),
       cache('namespaces', this.#namespaces.synced),
       cache('owners', this.#owners.synced),
       cache('default-queues', this.#defaultQueues.synced),
@@ -193,28 +256,32 @@ export class ClusterServices {
   }
 
   async stop(): Promise<void> {
-    this.#stopRenewal()
     this.#coverage.stop()
+    this.#scheduling.stop()
+    this.#podGrouper.stop()
     this.#watches.stop()
+    this.#engine.stop()
     await this.#controller.stop()
+    await this.#events.stop()
     const policies = [this.#statusPolicy, this.#statusPolicyBinding]
-    const caches = [this.#trust, this.#namespaces, this.#owners, this.#defaultQueues, ...policies]
+    const caches = [this.#rotator, this.#namespaces, this.#owners, this.#defaultQueues, ...policies]
     await Promise.all(caches.map(cache => cache.stop()))
     await this.#api.close()
   }
 
   #coverageFacts(): CoverageFacts | undefined {
-    if (!this.#trust.synced || !this.#namespaces.synced || !this.#defaultQueues.synced) return undefined
+    if (!this.#rotator.synced || !this.#namespaces.synced || !this.#defaultQueues.synced) return undefined
     const namespaces = [...this.#namespaces.values()].map(({ metadata }) => ({
       name: metadata.name ?? '',
       labels: metadata.labels ?? {},
     }))
     return {
-      config: this.#deps.config,
-      mutating: this.#trust.configuration(MUTATING_WEBHOOKS),
-      validating: this.#trust.configuration(VALIDATING_WEBHOOKS),
+      config: this.#deps.live.current,
+      mutating: this.#rotator.configuration(MUTATING_WEBHOOKS),
+      validating: this.#rotator.configuration(VALIDATING_WEBHOOKS),
       namespaces,
-      namespacesWithDefaultQueue: namespaces.map(({ name }) => name).filter(this.world.hasDefaultQueue),
+      served: this.#scheduling.served,
+      namespacesWithDefaultQueue: namespaces.map(({ name }) => name).filter(this.#world.hasDefaultQueue),
       statusPolicy: this.#statusPolicyFacts(),
     }
   }

@@ -4,6 +4,7 @@ import { ownerResource } from '../kube/vocabulary/frameworks.ts'
 import { DEFAULT_QUEUE } from '../kube/vocabulary/names.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { NAMESPACES } from '../kube/vocabulary/resources.ts'
+import type { ServedScheduling } from '../kube/vocabulary/served-scheduling.ts'
 import { Lanes } from '../reconciler/lanes.ts'
 import type { CachedWorld, Fact, Lookup } from '../server/asking-world.ts'
 import type { LookUp } from '../server/inquiry.ts'
@@ -21,15 +22,17 @@ export interface ClusterWorldDeps {
   readonly owners: Pick<OwnerCache, 'find'>
   /** LocalQueues named `default`. */
   readonly defaultQueues: Objects
+  readonly scheduling: () => ServedScheduling
 }
 
 /** The world of a server that has a cluster: everything from watch caches, nothing from calls. */
 export function clusterWorld(deps: ClusterWorldDeps): CachedWorld {
-  const { config, self, holds, namespaces, owners, defaultQueues } = deps
+  const { config, self, holds, namespaces, owners, defaultQueues, scheduling } = deps
   return {
     config,
     self,
     holds,
+    scheduling,
     namespace: name => namespaces.get('', name)?.metadata ?? 'unknown',
     owner: (namespace, reference) => owners.find(namespace, reference),
     hasDefaultQueue: namespace => defaultQueues.get(namespace, DEFAULT_QUEUE) !== undefined,

@@ -1,5 +1,6 @@
 import { NAMESPACE_NAME_LABEL, SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
 import type { LabelSelector, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
+import { DEFAULT_SCHEDULER } from '../kube/vocabulary/served-scheduling.ts'
 
 /** The configuration file after defaults: every key is there. `schema.ts` checks what people write. */
 export interface Configuration {
@@ -21,8 +22,17 @@ export interface Configuration {
     readonly controllers: Readonly<Record<string, readonly string[]>>
   }
   readonly queues: readonly QueueConfiguration[]
+  readonly review: { readonly templates: readonly TemplateConfiguration[] }
   /** What becomes of a pod whose queue is not in the list. */
   readonly unlistedQueues: 'admit' | 'refuse'
+  /** Who places admitted groups and Jobs as a whole. */
+  readonly coScheduling: {
+    readonly backend: 'auto' | 'none' | 'kubernetes' | 'kai'
+    /** Whether Muster makes the scheduling objects of Jobs: where the Job controller does not, always, never. */
+    readonly jobs: 'auto' | 'always' | 'never'
+    readonly kubernetes: { readonly schedulerNames: readonly string[] }
+    readonly kai: { readonly schedulerName: string; readonly naming: 'plain' | 'hashed' }
+  }
   readonly jobs: {
     readonly scheduling: {
       readonly allow: SchedulingAllowList
@@ -30,9 +40,17 @@ export interface Configuration {
     }
     readonly parallelism: {
       readonly gangChanges: 'deny' | 'allow'
-      readonly implicitGang: 'none' | 'indexed'
+      readonly implicitGang: 'auto' | 'none' | 'indexed'
     }
   }
+}
+
+/** Where a kind keeps the templates of its pods, for `muster review`. */
+export interface TemplateConfiguration {
+  /** `group/Kind`; of the core group, the kind alone. */
+  readonly kind: string
+  /** As `spec.workers[].template`; `*` stands for every value of a map. */
+  readonly paths: readonly string[]
 }
 
 export interface QueueConfiguration {
@@ -86,6 +104,13 @@ export const DEFAULT_CONFIGURATION: Configuration = {
   guard: { exemptUsers: [], exemptGroups: [], statusWriters: [], controllers: USUAL_CONTROLLERS },
   queues: [],
   unlistedQueues: 'admit',
+  review: { templates: [] },
+  coScheduling: {
+    backend: 'auto',
+    jobs: 'auto',
+    kubernetes: { schedulerNames: [DEFAULT_SCHEDULER] },
+    kai: { schedulerName: 'kai-scheduler', naming: 'plain' },
+  },
   jobs: {
     scheduling: {
       allow: {
@@ -96,6 +121,6 @@ export const DEFAULT_CONFIGURATION: Configuration = {
       },
       namespaces: [],
     },
-    parallelism: { gangChanges: 'deny', implicitGang: 'none' },
+    parallelism: { gangChanges: 'deny', implicitGang: 'auto' },
   },
 }

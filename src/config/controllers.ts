@@ -1,6 +1,7 @@
 import { KNOWN_FRAMEWORKS } from '../kube/vocabulary/frameworks.ts'
+import { nearest } from '../kube/vocabulary/nearest.ts'
 import { ANY_USER, type Configuration, DEFAULT_CONFIGURATION } from './configuration.ts'
-import { nearest, shown } from './schema-errors.ts'
+import { shown } from './schema-errors.ts'
 import type { Report } from './source.ts'
 
 type Controllers = Configuration['guard']['controllers']

@@ -40,19 +40,28 @@ export function parseConfiguration(text: string, fileName: string): ParseResult 
 }
 
 function readText(file: string): string {
-  const fail = (message: string): ConfigurationError =>
-    new ConfigurationError([{ file, line: 0, column: 0, path: '', message }])
   let bytes: Buffer
   try {
     bytes = readFileSync(file)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw fail(`cannot be read: ${READ_ERRORS[code ?? ''] ?? message}`)
+    throw unreadable(file, error as NodeJS.ErrnoException)
   }
+  return decodeText(bytes, file)
+}
+
+const failure = (file: string, message: string): ConfigurationError =>
+  new ConfigurationError([{ file, line: 0, column: 0, path: '', message }])
+
+export function unreadable(file: string, { code, message }: NodeJS.ErrnoException): ConfigurationError {
+  return failure(file, `cannot be read: ${READ_ERRORS[code ?? ''] ?? message}`)
+}
+
+/** Throws `ConfigurationError`. */
+export function decodeText(bytes: Buffer, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw fail('is not UTF-8 text')
+    throw failure(file, 'is not UTF-8 text')
   }
 }
 
@@ -85,6 +94,13 @@ function withDefaults(given: GivenConfiguration): Configuration {
     },
     queues: (given.queues ?? defaults.queues).map(queue => ({ ...queue, limits: queue.limits ?? {} })),
     unlistedQueues: given.unlistedQueues ?? defaults.unlistedQueues,
+    review: { templates: given.review?.templates ?? defaults.review.templates },
+    coScheduling: {
+      backend: given.coScheduling?.backend ?? defaults.coScheduling.backend,
+      jobs: given.coScheduling?.jobs ?? defaults.coScheduling.jobs,
+      kubernetes: { ...defaults.coScheduling.kubernetes, ...given.coScheduling?.kubernetes },
+      kai: { ...defaults.coScheduling.kai, ...given.coScheduling?.kai },
+    },
     jobs: {
       scheduling: {
         allow,

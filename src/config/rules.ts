@@ -1,12 +1,18 @@
 import { isLabelKey, isLabelValue, isSubdomain, MAX_LABEL_LENGTH } from '../kube/vocabulary/formats.ts'
 import { KNOWN_FRAMEWORKS } from '../kube/vocabulary/frameworks.ts'
 import { NAMESPACE_NAME_LABEL, SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
+import { nearest } from '../kube/vocabulary/nearest.ts'
 import type { LabelSelector, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 import { parseQuantity, QuantityError } from '../kube/vocabulary/quantities.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
-import type { Configuration, QueueConfiguration, SchedulingAllowList } from './configuration.ts'
+import {
+  type Configuration,
+  DEFAULT_CONFIGURATION,
+  type QueueConfiguration,
+  type SchedulingAllowList,
+} from './configuration.ts'
 import { checkControllers, controllerWarnings } from './controllers.ts'
-import { nearest, shown } from './schema-errors.ts'
+import { shown } from './schema-errors.ts'
 import { type ConfigError, formatConfigError, type Path, type Report, type Source } from './source.ts'
 
 /** The file after the schema has checked it: the shape is right, anything may be missing. */
@@ -20,6 +26,8 @@ export interface GivenConfiguration {
   readonly guard?: Partial<Configuration['guard']>
   readonly queues?: readonly GivenQueue[]
   readonly unlistedQueues?: Configuration['unlistedQueues']
+  readonly review?: Partial<Configuration['review']>
+  readonly coScheduling?: GivenCoScheduling
   readonly jobs?: {
     readonly scheduling?: {
       readonly allow?: Partial<SchedulingAllowList>
@@ -28,9 +36,16 @@ export interface GivenConfiguration {
         readonly allow: Partial<SchedulingAllowList>
       }[]
     }
-    readonly parallelism?: { readonly gangChanges?: 'deny' | 'allow'; readonly implicitGang?: 'none' | 'indexed' }
+    readonly parallelism?: Partial<Configuration['jobs']['parallelism']>
   }
 }
+
+interface GivenCoScheduling extends Partial<Pick<CoScheduling, 'backend' | 'jobs'>> {
+  readonly kubernetes?: Partial<CoScheduling['kubernetes']>
+  readonly kai?: Partial<CoScheduling['kai']>
+}
+
+type CoScheduling = Configuration['coScheduling']
 
 type GivenQueue = Pick<QueueConfiguration, 'name'> & Partial<QueueConfiguration>
 
@@ -45,6 +60,7 @@ export function ruleErrors(given: GivenConfiguration, source: Source): readonly 
   checkSelector(podOptions?.podSelector, ['integrations', 'podOptions', 'podSelector'], report)
   checkControllers(given.guard?.controllers ?? {}, given.integrations?.frameworks, report)
   checkQueues(given.queues ?? [], report)
+  checkSchedulers(given.coScheduling ?? {}, report)
   const scheduling = given.jobs?.scheduling
   checkAllow(scheduling?.allow, ['jobs', 'scheduling', 'allow'], report)
   for (const [index, entry] of (scheduling?.namespaces ?? []).entries()) {
@@ -129,6 +145,18 @@ function checkLimit(resource: string, amount: string | number, queue: number, re
     if (!(error instanceof QuantityError)) throw error
     report(path, error.message)
   }
+}
+
+/** One scheduler cannot place by two kinds of groups: its pods would go to whichever was asked first. */
+function checkSchedulers({ kubernetes, kai }: GivenCoScheduling, report: Report): void {
+  const { coScheduling } = DEFAULT_CONFIGURATION
+  const names = kubernetes?.schedulerNames ?? coScheduling.kubernetes.schedulerNames
+  const index = names.indexOf(kai?.schedulerName ?? coScheduling.kai.schedulerName)
+  if (index < 0) return
+  const at: Path = kubernetes?.schedulerNames
+    ? ['coScheduling', 'kubernetes', 'schedulerNames', index]
+    : ['coScheduling', 'kai', 'schedulerName']
+  report(at, `${shown(names[index])} is the scheduler of both backends: name it in one of them`)
 }
 
 function checkAllow(allow: Partial<SchedulingAllowList> | undefined, path: Path, report: Report): void {

@@ -91,12 +91,19 @@ export const CONFIGURATION_SCHEMA: Schema = map(
       ),
     ),
     unlistedQueues: oneOf('admit', 'refuse'),
+    review: map({ templates: list(map({ kind: text, paths: setOf(text) }, ['kind', 'paths'])) }),
+    coScheduling: map({
+      backend: oneOf('auto', 'none', 'kubernetes', 'kai'),
+      jobs: oneOf('auto', 'always', 'never'),
+      kubernetes: map({ schedulerNames: setOf(text) }),
+      kai: map({ schedulerName: text, naming: oneOf('plain', 'hashed') }),
+    }),
     jobs: map({
       scheduling: map({
         allow,
         namespaces: list(map({ selector: labelSelector, allow }, ['selector', 'allow'])),
       }),
-      parallelism: map({ gangChanges: oneOf('deny', 'allow'), implicitGang: oneOf('none', 'indexed') }),
+      parallelism: map({ gangChanges: oneOf('deny', 'allow'), implicitGang: oneOf('auto', 'none', 'indexed') }),
     }),
   },
   ['apiVersion', 'kind'],

@@ -8,6 +8,7 @@ import {
   type ParsedNode,
   parseAllDocuments,
   visit,
+  type YAMLError,
 } from 'yaml'
 import { formatUnreadable, type Unreadable } from '../documents/place.ts'
 import { describeYamlError } from '../documents/yaml-errors.ts'
@@ -57,7 +58,7 @@ export function readSource(text: string, file: string): Source | readonly Config
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, version: '1.2' })
   const [document, second] = documents
   // A tag that YAML does not know is only a warning to the parser; here nothing may be guessed.
-  const broken = documents.flatMap(each => [...each.errors, ...each.warnings])
+  const broken = tooDeepAlone(documents.flatMap(each => [...each.errors, ...each.warnings]))
   if (broken.length > 0) return onePerPlace(broken.map(error => at(error.pos[0], '', describeYamlError(error))))
   if (document === undefined) return [at(0, '', 'the file is empty')]
   if (second !== undefined) {
@@ -94,6 +95,12 @@ export function readSource(text: string, file: string): Source | readonly Config
     value,
     error: (path, message, of = 'value') => at(offsetOf(root, path, of), pathText(path), message),
   }
+}
+
+/** Where the stack ends depends on what is on it already, and what the parser says on its way out of there on that. */
+function tooDeepAlone(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const tooDeep = errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
+  return tooDeep === undefined ? errors : [tooDeep]
 }
 
 /** Where the parser stumbles once it often stumbles again; the first complaint about a place is the useful one. */

@@ -1,6 +1,15 @@
-import { readBlockYaml } from './block-yaml.ts'
 import { readJson } from './json-reader.ts'
-import { lineFinder, type Problem, type ReadValue, type Unreadable } from './place.ts'
+import { Locator } from './locator.ts'
+import {
+  type ExactNumber,
+  LineCounter,
+  type Path,
+  type Place,
+  type Problem,
+  type ReadValue,
+  type Unreadable,
+} from './place.ts'
+import { isTemplate, renderAdvice } from './walk.ts'
 import { readYaml } from './yaml-reader.ts'
 
 /** One document of a file. */
@@ -10,6 +19,12 @@ export interface ReadDocument {
   readonly column: number
   /** The line of an object in a list called `items`; for any other object that of the document. */
   lineOf(item: unknown): number
+  /** Where a value stands, or the nearest thing around it. */
+  placeOf(path: Path): Place
+  /** As it is written, comments included. */
+  readonly text: string
+  /** Whole numbers that `value` holds rounded. */
+  readonly exact: readonly ExactNumber[]
 }
 
 export interface DocumentSource {
@@ -19,37 +34,69 @@ export interface DocumentSource {
   readonly line: number
 }
 
-/** `---` at the start of a line ends a document wherever it stands, in a block of text too. */
-const SEPARATOR = /^---(?=[ \t\r\n]|$)/gm
-/** These belong to the document that follows, or end one early: such a file is left whole to the library. */
-const UNUSUAL = /^(?:%|\.\.\.(?:[ \t\r\n]|$))/m
+/** `---` and `...` at the start of a line end a document wherever they stand, in a block of text too. */
+const SEPARATOR = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm
+/** Directives belong to the document that follows: such a file is left whole to the parser. */
+const DIRECTIVE = /^%/m
 
 /**
- * All documents of a text, in order. One that cannot be read does not hide the others: each is read by itself, by the
- * quickest reader that understands it.
+ * All documents of a text, in order. One that cannot be read does not hide the others: each is read by itself.
  */
 export function* readDocuments(text: string, file: string): Generator<ReadDocument | Unreadable> {
-  const find = lineFinder(text)
+  const lines = new LineCounter(text)
   let count = 0
   for (const [chunk, start] of chunksOf(text)) {
+    let index = -1
     for (const read of readChunk(chunk, file)) {
-      count++
-      const { line, column } = find(start + read.offset)
+      if (!('isLaterItem' in read && read.isLaterItem)) count++
+      index++
+      const { line, column } = lines.at(start + read.offset)
       if ('problem' in read) {
-        yield { file, line, column, message: read.problem }
+        const message = isRendered(chunk, read) ? read.problem : renderAdvice('CHART')
+        yield { file, line, column, message }
         continue
       }
-      const lineOf = (item: unknown): number => {
-        const offset = read.items.get(item as object)
-        return offset === undefined ? line : find(start + offset).line
-      }
-      yield { value: read.value, source: { file, document: count, line }, column, lineOf }
+      yield documentOf(read, { file, document: count, line }, column, { chunk, start, index, lines })
     }
   }
 }
 
+/** Whether the text is YAML at all: a template that is not rendered yet is wrong in ways that help nobody. */
+function isRendered(chunk: string, { offset, isSyntax = false }: Problem): boolean {
+  return !(isSyntax || chunk.startsWith('{{', offset - 1)) || !isTemplate(chunk)
+}
+
+interface Origin {
+  readonly chunk: string
+  readonly start: number
+  /** Which of the documents in the chunk. */
+  readonly index: number
+  readonly lines: LineCounter
+}
+
+function documentOf(read: ReadValue, source: DocumentSource, column: number, origin: Origin): ReadDocument {
+  const { chunk, start, index, lines } = origin
+  const isJson = read.end < chunk.length || /^\s*[{[]/.test(chunk)
+  let locator: Locator | undefined
+  return {
+    value: read.value,
+    source,
+    column,
+    text: isJson ? chunk.slice(read.offset, read.end) : chunk,
+    exact: read.exact,
+    lineOf(item) {
+      const offset = read.items.get(item as object)
+      return offset === undefined ? source.line : lines.at(start + offset).line
+    },
+    placeOf(path) {
+      locator ??= isJson ? new Locator(chunk.slice(read.offset, read.end), 0) : new Locator(chunk, index)
+      return lines.at(start + (isJson ? read.offset : 0) + locator.find(path))
+    },
+  }
+}
+
 function* chunksOf(text: string): Generator<readonly [chunk: string, start: number]> {
-  if (UNUSUAL.test(text)) {
+  if (DIRECTIVE.test(text)) {
     yield [text, 0]
     return
   }
@@ -61,15 +108,18 @@ function* chunksOf(text: string): Generator<readonly [chunk: string, start: numb
   yield [text.slice(start), start]
 }
 
-function readChunk(chunk: string, file: string): readonly (ReadValue | Problem)[] {
-  if (/^\s*$/.test(chunk)) return []
+/** One at a time: a file of half a million small documents has room in memory, but not with all that is in them. */
+function* readChunk(chunk: string, file: string): Generator<ReadValue | Problem> {
+  if (/^\s*$/.test(chunk)) return
   if (/^\s*[{[]/.test(chunk)) {
-    const { values, failed } = readJson(chunk)
-    if (failed === undefined) return values
-    // YAML has braces too. In a file that says it is JSON, the complaint about the JSON is the useful one.
-    if (file.endsWith('.json') || values.length > 0) return [...values, failed]
+    let values = 0
+    for (const read of readJson(chunk)) {
+      // YAML has braces too. In a file that says it is JSON, the complaint about the JSON is the useful one.
+      if ('problem' in read && values === 0 && !file.endsWith('.json')) break
+      values++
+      yield read
+    }
+    if (values > 0) return
   }
-  const quick = readBlockYaml(chunk)
-  if (quick !== undefined) return [quick]
-  return readYaml(chunk)
+  yield* readYaml(chunk)
 }

@@ -1,6 +1,7 @@
-import { assign } from '../kube/vocabulary/fields.ts'
-import { MAX_DEPTH } from './limits.ts'
+import { assign, isObject } from '../kube/vocabulary/fields.ts'
+import { LARGE_LIST, MAX_DEPTH } from './limits.ts'
 import { type Problem, problem, ReadError, type ReadValue } from './place.ts'
+import { readYaml } from './yaml-reader.ts'
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y
 const WORDS = [
@@ -10,37 +11,113 @@ const WORDS = [
 ] as const
 
 /**
- * Reads JSON documents that follow each other, as `kubectl get -o json` and log collectors write them. JSON.parse
- * would keep the last of two equal keys without a word and forget where things were.
+ * Reads JSON documents that follow each other, as `kubectl get -o json` and log collectors write them, up to the first
+ * problem. JSON.parse would keep the last of two equal keys without a word and forget where things were.
  */
-export function readJson(text: string): { readonly values: readonly ReadValue[]; readonly failed?: Problem } {
-  const values: ReadValue[] = []
+export function* readJson(text: string): Generator<ReadValue | Problem> {
   const reader = new JsonReader(text)
   try {
-    for (let value = reader.next(); value !== undefined; value = reader.next()) values.push(value)
+    while (reader.hasNext()) {
+      const list = reader.largeList()
+      if (list === undefined) yield reader.next()
+      else yield* reader.itemsOf(list)
+    }
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
-    return { values, failed: problem(error.message, error.offset) }
+    yield problem(error.message, error.offset)
   }
-  return { values }
+}
+
+/** A List whose items are read one by one. */
+interface LargeList {
+  readonly items: number
+  readonly end: number
+  /** What the items of a typed list, as PodList, leave out. */
+  readonly of: { readonly apiVersion?: unknown; readonly kind?: string }
 }
 
 class JsonReader {
   readonly #text: string
   #at = 0
   #items = new Map<object, number>()
+  #isExact = true
 
   constructor(text: string) {
     this.#text = text
   }
 
-  next(): ReadValue | undefined {
+  hasNext(): boolean {
     this.#skipSpace()
-    if (this.#at >= this.#text.length) return undefined
+    return this.#at < this.#text.length
+  }
+
+  next(): ReadValue {
     const offset = this.#at
     this.#items = new Map()
+    this.#isExact = true
     const value = this.#value(0, '')
-    return { value, offset, items: this.#items }
+    return { value, offset, end: this.#at, items: this.#items, exact: this.#isExact ? [] : this.#exactNumbers(offset) }
+  }
+
+  /** Where the items of a large List are, if that is what comes next. What is wrong with it is found when it is read. */
+  largeList(): LargeList | undefined {
+    const start = this.#at
+    if (this.#text.length - start < LARGE_LIST || this.#text.charCodeAt(start) !== 0x7b) return undefined
+    const found: { items?: number; kind?: unknown; apiVersion?: unknown } = {}
+    try {
+      this.#enter(1)
+      while (!this.#closes(0x7d)) {
+        const key = this.#string()
+        this.#skipSpace()
+        this.#at++
+        this.#skipSpace()
+        if (key === 'items') found.items = this.#at
+        if (key === 'kind' || key === 'apiVersion') found[key] = this.#value(1, key)
+        else this.#skipValue()
+        if (this.#ends(0x7d, '"," or "}"')) break
+      }
+      const { items, kind, apiVersion } = found
+      if (items === undefined || typeof kind !== 'string' || !kind.endsWith('List')) return undefined
+      return { items, end: this.#at, of: kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) } }
+    } catch (error) {
+      if (!(error instanceof ReadError)) throw error
+      return undefined
+    } finally {
+      this.#at = start
+    }
+  }
+
+  *itemsOf({ items, end, of }: LargeList): Generator<ReadValue> {
+    this.#at = items
+    this.#enter(2)
+    let isLaterItem = false
+    for (let isOver = this.#closes(0x5d); !isOver; isOver = this.#ends(0x5d, '"," or "]"')) {
+      const read = this.next()
+      yield { ...read, value: isObject(read.value) ? { ...of, ...read.value } : read.value, isLaterItem }
+      isLaterItem = true
+    }
+    this.#at = end
+  }
+
+  /** Steps over a value without reading it. */
+  #skipValue(): void {
+    let depth = 0
+    do {
+      const code = this.#text.charCodeAt(this.#at)
+      if (code === 0x22) this.#string()
+      else if (code === 0x7b || code === 0x5b || code === 0x7d || code === 0x5d) {
+        depth += code === 0x7b || code === 0x5b ? 1 : -1
+        this.#at++
+      } else if (depth === 0) this.#word()
+      else this.#at++
+      if (this.#at >= this.#text.length) throw this.#unexpected('more')
+    } while (depth > 0)
+  }
+
+  /** Numbers that a double cannot hold are rare enough to be looked for once more, by a reader that knows its way. */
+  #exactNumbers(offset: number): ReadValue['exact'] {
+    const [read] = readYaml(this.#text.slice(offset, this.#at))
+    return read !== undefined && 'exact' in read ? read.exact : []
   }
 
   #value(depth: number, key: string): unknown {
@@ -142,6 +219,7 @@ class JsonReader {
     if (digits === undefined) throw this.#unexpected('a value')
     const number = Number(digits)
     if (!Number.isFinite(number)) throw new ReadError(`the number ${shown(digits)} is too large`, this.#at)
+    if (Number.isInteger(number) && !Number.isSafeInteger(number)) this.#isExact = false
     this.#at += digits.length
     return number
   }

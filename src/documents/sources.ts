@@ -1,91 +1,129 @@
-import { opendirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { MAX_FILE_BYTES } from './limits.ts'
 import type { Unreadable } from './place.ts'
+import { manifestsIn, type WalkOptions } from './walk.ts'
 
 export interface SourceText {
   readonly file: string
   readonly text: string
 }
 
-/** More than any manifest; less than what makes a parser run out of memory. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024
-const STDIN = '-'
-const MANIFEST = /\.(?:ya?ml|json)$/
+export interface SourceOptions extends WalkOptions {
+  readonly stdin: AsyncIterable<Buffer | string>
+  /** What standard input is called in reports. */
+  readonly stdinName?: string
+  /** Keeps what can be read only once, so that everything can be read a second time. */
+  readonly kept?: Map<string, SourceText | Unreadable>
+}
+
+export const STDIN = '-'
 
 /** The texts behind the given names, in their order; folders are read to the bottom, their files sorted by path. */
 export async function* readSources(
   names: readonly string[],
-  stdin: AsyncIterable<Buffer | string>,
+  options: SourceOptions,
 ): AsyncGenerator<SourceText | Unreadable> {
   for (const name of names) {
-    if (name === STDIN) yield await readStdin(stdin)
-    else for (const file of filesOf(name)) yield typeof file === 'string' ? readFile(file) : file
+    if (name === STDIN) yield await keeping(options, STDIN, () => readStream(options.stdin, options.stdinName ?? STDIN))
+    else
+      for (const file of filesOf(name, options)) yield typeof file === 'string' ? await readNamed(file, options) : file
   }
 }
 
-function filesOf(name: string): readonly (string | Unreadable)[] {
+/** A pipe of the shell, as `<(helm template .)`, is read like a file, but nobody knows when it will end. */
+async function readNamed(file: string, options: SourceOptions): Promise<SourceText | Unreadable> {
+  const isPipe = statSync(file, { throwIfNoEntry: false })?.isFIFO() ?? false
+  return isPipe ? await keeping(options, file, () => readStream(createReadStream(file), file)) : readFile(file)
+}
+
+async function keeping(
+  { kept }: SourceOptions,
+  name: string,
+  read: () => Promise<SourceText | Unreadable> | SourceText | Unreadable,
+): Promise<SourceText | Unreadable> {
+  const known = kept?.get(name)
+  if (known !== undefined) return known
+  const fresh = await read()
+  kept?.set(name, fresh)
+  return fresh
+}
+
+function filesOf(name: string, options: WalkOptions): readonly (string | Unreadable)[] {
   try {
     if (!statSync(name).isDirectory()) return [name]
-    const files = manifestsIn(name)
-    return files.length > 0 ? files.sort() : [unreadable(name, 'the folder holds no .yaml, .yml or .json file')]
+    const found = manifestsIn(name, options)
+    return found.length > 0 ? found : [unreadable(name, 'the folder holds no .yaml, .yml or .json file')]
   } catch (error) {
     return [unreadable(name, explain(error))]
   }
 }
 
-/** Links to folders are not followed, because they may lead in a circle; links to files are. */
-function manifestsIn(folder: string): string[] {
-  const files: string[] = []
-  const waiting = [folder]
-  for (let current = waiting.pop(); current !== undefined; current = waiting.pop()) {
-    const entries = opendirSync(current)
-    for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
-      const path = join(current, entry.name)
-      if (entry.isDirectory()) waiting.push(path)
-      else if (MANIFEST.test(entry.name) && !(entry.isSymbolicLink() && leadsToFolder(path))) files.push(path)
-    }
-    entries.closeSync()
-  }
-  return files
-}
-
-/** A link that leads nowhere is a file that cannot be read, and is reported as one. */
-function leadsToFolder(link: string): boolean {
-  return statSync(link, { throwIfNoEntry: false })?.isDirectory() ?? false
-}
-
 function readFile(file: string): SourceText | Unreadable {
+  let descriptor: number | undefined
   try {
-    const { size } = statSync(file)
-    return size > MAX_FILE_BYTES ? tooLarge(file) : decoded(file, readFileSync(file))
+    // What has no end is not read.
+    const before = statSync(file)
+    if (before.isCharacterDevice() || before.isBlockDevice()) return unreadable(file, 'is a device, not a file')
+    if (before.isSocket()) return unreadable(file, 'is a socket, not a file')
+    descriptor = openSync(file, 'r')
+    const { size } = fstatSync(descriptor)
+    if (size > MAX_FILE_BYTES) return tooLarge(file)
+    const bytes = readBounded(descriptor, size)
+    return bytes === undefined ? tooLarge(file) : decoded(file, bytes)
   } catch (error) {
     return unreadable(file, explain(error))
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 
-async function readStdin(stdin: AsyncIterable<Buffer | string>): Promise<SourceText | Unreadable> {
+const FIRST_CHUNK = 64 * 1024
+
+/** Undefined when there is more than a file may have. A file may grow while it is read. */
+function readBounded(descriptor: number, size: number): Buffer | undefined {
+  let buffer = Buffer.allocUnsafe(Math.max(size + 1, FIRST_CHUNK))
+  let length = 0
+  for (;;) {
+    const count = readSync(descriptor, buffer, length, buffer.length - length, null)
+    if (count === 0) return buffer.subarray(0, length)
+    length += count
+    if (length > MAX_FILE_BYTES) return undefined
+    if (length < buffer.length) continue
+    const larger = Buffer.allocUnsafe(Math.min(buffer.length * 2, MAX_FILE_BYTES + 1))
+    buffer.copy(larger, 0, 0, length)
+    release(buffer)
+    buffer = larger
+  }
+}
+
+async function readStream(stream: AsyncIterable<Buffer | string>, name: string): Promise<SourceText | Unreadable> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of stdin) {
+  for await (const chunk of stream) {
     const bytes = Buffer.from(chunk)
     size += bytes.length
-    if (size > MAX_FILE_BYTES) return tooLarge(STDIN)
+    if (size > MAX_FILE_BYTES) return tooLarge(name)
     chunks.push(bytes)
   }
-  return decoded(STDIN, Buffer.concat(chunks))
+  return decoded(name, Buffer.concat(chunks))
 }
 
 function decoded(file: string, bytes: Buffer): SourceText | Unreadable {
-  // A pipe or a device has no size to ask for beforehand.
-  if (bytes.length > MAX_FILE_BYTES) return tooLarge(file)
   try {
     return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   } catch {
     return unreadable(file, 'is not UTF-8 text')
+  } finally {
+    release(bytes)
   }
 }
 
-const unreadable = (file: string, message: string): Unreadable => ({ file, line: 0, column: 0, message })
+/** A large buffer would otherwise stay until the collector feels like it, beside the text that was made of it. */
+function release({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize) buffer.transfer(0)
+}
+
+export const unreadable = (file: string, message: string): Unreadable => ({ file, line: 0, column: 0, message })
 
 const tooLarge = (file: string): Unreadable =>
   unreadable(file, `is larger than ${MAX_FILE_BYTES / (1024 * 1024)} MiB: split it`)

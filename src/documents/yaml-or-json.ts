@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml'
+import { readYaml } from './yaml-reader.ts'
 
 /**
  * A YAML parser costs tens of microseconds per mark and more than linear time on nested ones; a JSON parser neither.
@@ -35,19 +35,11 @@ function parseJson(text: string): Parsed | undefined {
 function parseYaml(text: string): Parsed {
   const unfit = unfitForYaml(text)
   if (unfit !== undefined) return { problem: `is not JSON, and as YAML it ${unfit}` }
-  try {
-    const document = parseDocument(text, { schema: 'core', prettyErrors: true, logLevel: 'silent' })
-    const [error] = document.errors
-    if (error !== undefined) return { problem: `must be YAML or JSON: ${firstLine(error.message)}` }
-    return { value: document.toJS({ maxAliasCount: 0 }) }
-  } catch (error) {
-    return {
-      problem: `must be plain YAML or JSON: ${firstLine(error instanceof Error ? error.message : String(error))}`,
-    }
-  }
+  const [read, second] = readYaml(text)
+  if (second !== undefined) return { problem: 'must be one YAML or JSON document' }
+  if (read !== undefined && 'problem' in read) return { problem: `must be YAML or JSON: ${read.problem}` }
+  return { value: read?.value ?? null }
 }
-
-const firstLine = (message: string): string => (message.split('\n', 1)[0] ?? '').replace(/:$/, '')
 
 /** What would cost the parser too much, found without parsing. */
 function unfitForYaml(text: string): string | undefined {

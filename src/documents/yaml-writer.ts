@@ -1,4 +1,5 @@
-import { isObject } from '../kube/vocabulary/fields.ts'
+import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
+import { isExactNumber } from './raw-json.ts'
 import { plainScalar } from './scalars.ts'
 
 /** Words that mean themselves in every version of YAML, with nothing in them that could open or end something else. */
@@ -23,7 +24,7 @@ function write(value: unknown, lead: string, indent: string, lines: string[]): v
   if (Array.isArray(value) && value.length > 0) {
     if (lead !== '') lines.push(lead.trimEnd())
     for (const item of value) writeItem(item, `${indent}- `, `${indent}  `, lines)
-  } else if (isObject(value) && Object.keys(value).length > 0) {
+  } else if (isFilledMap(value)) {
     if (lead !== '') lines.push(lead.trimEnd())
     for (const [key, child] of Object.entries(value)) write(child, `${indent}${textOf(key)}: `, `${indent}  `, lines)
   } else if (typeof value === 'string' && value.includes('\n') && BLOCK.test(value)) {
@@ -38,8 +39,8 @@ function writeItem(item: unknown, dash: string, indent: string, lines: string[])
   if (isFilledMap(item)) lines[start] = dash + (lines[start] ?? '').slice(dash.length)
 }
 
-function isFilledMap(value: unknown): boolean {
-  return isObject(value) && Object.keys(value).length > 0
+function isFilledMap(value: unknown): value is Fields {
+  return isObject(value) && !isExactNumber(value) && Object.keys(value).length > 0
 }
 
 function writeBlock(text: string, lead: string, indent: string, lines: string[]): void {
@@ -53,7 +54,7 @@ function writeBlock(text: string, lead: string, indent: string, lines: string[])
 function scalarText(value: unknown): string {
   if (typeof value === 'string') return textOf(value)
   if (Array.isArray(value)) return '[]'
-  if (isObject(value)) return '{}'
+  if (isObject(value) && !isExactNumber(value)) return '{}'
   return JSON.stringify(value) ?? 'null'
 }
 

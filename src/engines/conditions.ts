@@ -1,5 +1,5 @@
 import type { Resource } from '../kube/vocabulary/api.ts'
-import type { AdmissionState, Engine } from '../reconciler/engine.ts'
+import type { AdmissionState, Engine, Vacancy } from '../reconciler/engine.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
 import { updateOf } from '../workload/pod-set-update.ts'
 import {
@@ -9,6 +9,7 @@ import {
   notWaiting,
   type QueuedWorkload,
   type WorkloadStatus,
+  wholeAgain,
   withConditions,
 } from '../workload/queued-workload.ts'
 import { REASONS } from '../workload/reasons.ts'
@@ -17,6 +18,8 @@ export interface ConditionsOptions {
   readonly workloads: Resource
   /** Holds a deleted Workload until its pods have stopped, so that its usage is not given away under them. */
   readonly finalizer: string
+  /** Whether nothing is given away when it goes at once, and so nothing has to hold it. */
+  readonly mayVanish?: (workload: QueuedWorkload) => boolean
   /** The annotation by which the engine orders a queue, if it is ours to write. */
   readonly queueOrder?: string
 }
@@ -33,11 +36,15 @@ type ByConditions = Pick<
   | 'awaitReplacements'
   | 'adopt'
   | 'moveTo'
+  | 'secure'
   | 'release'
 >
 
 /** Engines that write down the state of a Workload as Kueue does: in conditions, and in `status.admission`. */
-export function byConditions({ workloads: resource, finalizer, queueOrder }: ConditionsOptions): ByConditions {
+export function byConditions(options: ConditionsOptions): ByConditions {
+  const { workloads: resource, finalizer, queueOrder, mayVanish = () => false } = options
+  const missing = ({ metadata: { finalizers } }: QueuedWorkload): { finalizers?: readonly string[] } =>
+    finalizers?.includes(finalizer) ? {} : { finalizers: [...(finalizers ?? []), finalizer] }
   const changed = (workload: QueuedWorkload) => ({
     resource,
     workload: targetOf(workload),
@@ -47,7 +54,7 @@ export function byConditions({ workloads: resource, finalizer, queueOrder }: Con
     workload: QueuedWorkload,
     changes: readonly ConditionChange[],
     now: string,
-    ended: Pick<WorkloadStatus, 'admission' | 'waiting' | 'order'> = {},
+    ended: Pick<WorkloadStatus, 'admission' | 'reclaimablePods' | 'waiting' | 'order'> = {},
   ): readonly Action[] => {
     const conditions = withConditions(workload, changes, now)
     if (conditions === undefined) return []
@@ -64,14 +71,21 @@ export function byConditions({ workloads: resource, finalizer, queueOrder }: Con
     requeue: (workload, why, now) =>
       set(workload, givenBack(workload, why), now, {
         admission: null,
+        ...wholeAgain(workload),
         ...notWaiting(workload),
         ...(queueOrder !== undefined && behindTheOthers(workload)),
       }),
-    awaitReplacements: (workload, vacant, note, now) => set(workload, replacementChanges(workload, vacant, note), now),
+    awaitReplacements: (workload, vacancy, now) => set(workload, replacementChanges(workload, vacancy), now),
     adopt: (workload, ownerReferences) => [{ kind: 'AddOwners', ...changed(workload), ownerReferences }],
     moveTo: (workload, queueName, at) => {
       const annotations = queueOrder === undefined ? undefined : { [queueOrder]: at }
-      return [{ kind: 'SetQueue', ...changed(workload), queueName, ...(annotations && { annotations }) }]
+      const also = { ...(annotations && { annotations }), ...missing(workload) }
+      return [{ kind: 'SetQueue', ...changed(workload), queueName, ...also }]
+    },
+    secure: workload => {
+      const { finalizers } = missing(workload)
+      if (finalizers === undefined || mayVanish(workload)) return []
+      return [{ kind: 'HoldWorkload', ...changed(workload), finalizers }]
     },
     release: workload => {
       const finalizerIndex = workload.metadata.finalizers?.indexOf(finalizer) ?? -1
@@ -140,6 +154,8 @@ function givenBack(workload: QueuedWorkload, why: string): readonly ConditionCha
     ...off,
     ...withdrawn(workload, 'QuotaReserved', why),
     ...withdrawn(workload, 'Admitted', why),
+    // Who is not admitted waits for his turn, and for nobody's replacement.
+    ...withdrawn(workload, 'WaitingForReplacementPods', why),
     ...(off.length > 0
       ? []
       : [{ type: 'Evicted', status: 'False', reason: 'Requeued', message: `waits again; ${why}` } as const]),
@@ -148,16 +164,16 @@ function givenBack(workload: QueuedWorkload, why: string): readonly ConditionCha
 
 function withdrawn(
   workload: QueuedWorkload,
-  type: 'QuotaReserved' | 'Admitted',
+  type: 'QuotaReserved' | 'Admitted' | 'WaitingForReplacementPods',
   message: string,
 ): readonly ConditionChange[] {
   return isTrue(workload, type) ? [{ type, status: 'False', reason: 'Evicted', message }] : []
 }
 
 /** Pods of a group that fail are not restarted by us: the condition tells whoever can that a place is vacant. */
-function replacementChanges(workload: QueuedWorkload, vacant: number, message: string): readonly ConditionChange[] {
+export function replacementChanges(workload: QueuedWorkload, { places, note }: Vacancy): readonly ConditionChange[] {
   const type = 'WaitingForReplacementPods'
-  if (vacant > 0) return [{ type, status: 'True', reason: 'WaitingForReplacement', message }]
+  if (places > 0) return [{ type, status: 'True', reason: 'WaitingForReplacement', message: note }]
   if (condition(workload, type) === undefined) return []
   return [{ type, status: 'False', reason: 'WaitingForReplacement', message: 'no pod needs a replacement' }]
 }

@@ -1,11 +1,12 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
-import { isAdmittedAhead } from '../workload/group.ts'
+import { isAdmittedAhead, serves } from '../workload/group.ts'
 import * as is from '../workload/pod-facts.ts'
 import { additionsTo, conflictWith } from '../workload/pod-set-update.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
+import { type Placement, prepare } from './co-scheduler.ts'
 import { type Decision, type Standing, tell } from './decision.ts'
-import type { AdmissionState, Engine } from './engine.ts'
+import type { AdmissionState, Engine, Vacancy } from './engine.ts'
 import { type Seat, type Seating, sitsIn } from './lifting.ts'
 import { dismiss } from './surplus.ts'
 import type { Unit } from './unit.ts'
@@ -18,21 +19,26 @@ export function admitted(
   seating: Seating,
   engine: Engine,
   now: string,
+  placement: Placement,
 ): Decision {
   const { vacant, misfits } = seating
-  const { lift, blocked } = outfit(seating.lift, workload, state.since, engine)
-  const hopeless = unit.pods.every(is.isGated) ? blocked.find(({ pod }) => countsIn(unit, pod)) : undefined
+  const { lift: ready, blocked, forGood } = outfit(seating.lift, workload, state.since, engine)
+  const hopeless = unit.pods.every(is.isGated) ? forGood.find(({ pod }) => countsIn(unit, pod)) : undefined
   if (hopeless !== undefined) {
     return { actions: engine.finish(workload, { reason: FAILED_TO_START, message: hopeless.note }, now), standings: [] }
   }
+  const placing = prepare(placement, { unit, workload, workloads: engine.workloads, seating })
+  const lift = ready.filter(({ pod }) => !placing.held.has(pod))
   const lifted = unit.pods.filter(is.mayRun)
   const held = lifted.filter(pod => is.foreignGates(pod).length > 0)
   const surplus = dismiss(unit, workload, seating)
   return {
     actions: [
+      ...placing.actions,
       ...lift.map(({ action }) => action),
       ...surplus.actions,
-      ...engine.awaitReplacements(workload, vacant, replacementNote(vacant), now),
+      ...engine.awaitReplacements(workload, vacancyOf(seating), now),
+      ...(engine.reportReady?.(workload, areReady(unit, seating), now) ?? []),
       ...(engine.reclaim?.(workload, succeededIn(unit, workload)) ?? []),
     ],
     standings: [
@@ -42,6 +48,7 @@ export function admitted(
         `admitted by queue ${state.queue}; lifting the gate`,
       ),
       ...blocked,
+      ...placing.standings,
       ...held.map(pod => ({
         pod,
         reason: 'ForeignGates' as const,
@@ -51,6 +58,7 @@ export function admitted(
       ...misfits,
       ...tell(vacant > 0 ? unit.pods.filter(is.isFailed) : [], 'WaitingForReplacement', replacementNote(vacant)),
     ],
+    ...(placing.remarks.length > 0 && { remarks: placing.remarks }),
   }
 }
 
@@ -58,16 +66,26 @@ export function admitted(
 function outfit(seats: readonly Seat[], workload: QueuedWorkload, admittedAt: string | undefined, engine: Engine) {
   const lift: { readonly pod: Pod; readonly action: Action }[] = []
   const blocked: Standing[] = []
+  const forGood: Standing[] = []
   const updates = new Map(workload.spec.podSets.map(podSet => [podSet, engine.placement(workload, podSet)]))
   for (const { pod, podSet } of seats) {
     const update = updates.get(podSet) ?? {}
+    const block = (note: string, passing = false): void => {
+      const standing: Standing = { pod, reason: 'LiftBlocked', note }
+      blocked.push(standing)
+      if (!passing) forGood.push(standing)
+    }
+    if ('problem' in update) {
+      block(update.problem, update.passing)
+      continue
+    }
     const conflict = conflictWith(pod, update)
     if (conflict === undefined) {
       const action: Action = { kind: 'LiftGate', pod: targetOf(pod), add: additionsTo(pod, update), admittedAt }
       lift.push({ pod, action })
-    } else blocked.push({ pod, reason: 'LiftBlocked', note: `${conflict}; delete the pod and create it without that` })
+    } else block(`${conflict}; delete the pod and create it without that`)
   }
-  return { lift, blocked }
+  return { lift, blocked, forGood }
 }
 
 /** Nothing has started and nothing ever can: the end, so that it holds no quota and everybody can see why. */
@@ -83,10 +101,19 @@ function countsIn({ pods: [first] }: Unit, pod: Pod): boolean {
 
 /** How many pods of each podSet have done their work. */
 function succeededIn(unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> {
-  const done = unit.pods.filter(pod => is.isSucceeded(pod) && !is.isGated(pod))
+  // A group that serves has no end: who has ended in it comes again.
+  const done = unit.pods.some(serves) ? [] : unit.pods.filter(pod => is.isSucceeded(pod) && !is.isGated(pod))
   return new Map(
     workload.spec.podSets.map(podSet => [podSet.name, done.filter(pod => sitsIn(unit, pod, podSet)).length]),
   )
+}
+
+export const vacancyOf = ({ vacant }: Seating): Vacancy => ({ places: vacant, note: replacementNote(vacant) })
+
+/** All places are taken, by pods that are ready or have done their work. */
+function areReady(unit: Unit, { lift, taken, vacant }: Seating): boolean {
+  const waits = lift.length > 0 || vacant > 0 || taken.length === 0
+  return !waits && unit.pods.filter(is.mayRun).every(is.isReady)
 }
 
 function replacementNote(vacant: number): string {

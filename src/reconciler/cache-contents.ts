@@ -1,13 +1,22 @@
 import { hash } from 'node:crypto'
 import { ADMISSION_GATE, GROUP_SETS, MANAGED, ROLE_HASH } from '../kube/vocabulary/names.ts'
-import type { Pod, Requests } from '../kube/vocabulary/objects.ts'
+import type { Pod, PodSpec, Requests } from '../kube/vocabulary/objects.ts'
 import { fields, type Outline } from '../kube/vocabulary/outline.ts'
+import { DEFAULT_SCHEDULER } from '../kube/vocabulary/served-scheduling.ts'
 import { askedOf, keptOf } from '../workload/asked.ts'
 import { groupRoleOf, MEMBER_MARKS } from '../workload/group.ts'
 import { parseGroupSets } from '../workload/group-sets.ts'
 import type { LimitRange } from '../workload/jobs/pod-defaults.ts'
 import { hasStopped, saysItIsOver } from '../workload/pod-end.ts'
-import { foreignGates, hasOurFinalizer, isGated, type Mark, POD_MARKS, roleHashOf } from '../workload/pod-facts.ts'
+import {
+  foreignGates,
+  hasOurFinalizer,
+  isGated,
+  isReady,
+  type Mark,
+  POD_MARKS,
+  roleHashOf,
+} from '../workload/pod-facts.ts'
 import { requestsOf } from '../workload/requests.ts'
 import { roleHash } from '../workload/role-hash.ts'
 
@@ -31,6 +40,8 @@ export const POD_OUTLINE: Outline = {
   spec: {
     ...fields('schedulingGates', 'nodeName', 'priority', 'nodeSelector', 'tolerations', 'overhead'),
     ...fields('affinity', 'topologySpreadConstraints', 'resourceClaims', 'runtimeClassName'),
+    ...fields('schedulerName', 'priorityClassName'),
+    schedulingGroup: fields('podGroupName'),
     containers: CONTAINER,
     initContainers: CONTAINER,
     resources: fields('requests', 'limits'),
@@ -64,10 +75,11 @@ const MAX_FOREIGN_GATES = 8
  * What the cache keeps of a pod: the marks that decisions read and what the pod asks for, never the spec. A tenant
  * decides what is in a pod and how many there are, so what is kept of one is bounded whatever it holds, to about 6 KB.
  */
-export function podForCache(pod: Pod): Pod {
+export function podForCache(pod: Pod, shapeOf?: (spec: PodSpec) => PodSpec): Pod {
   const { nodeName, priority } = pod.spec
-  const sets = announcedBy(pod)
-  const asks = JSON.stringify(keptOf(pod.spec))
+  const placement = placementOf(pod)
+  const sets = announcedBy(pod, shapeOf ?? askedOf)
+  const asks = JSON.stringify((shapeOf ?? keptOf)(pod.spec))
   const kept = asks.length + (sets?.length ?? 0)
   const requests: Requests = kept > MAX_ASKS ? { problem: UNREADABLE } : requestsOf(pod)
   const excess = excessOf(pod, kept, requests)
@@ -77,6 +89,7 @@ export function podForCache(pod: Pod): Pod {
       ...gatesOf(pod),
       ...(nodeName !== undefined && { nodeName }),
       ...(priority != null && { priority }),
+      ...placement,
     },
     ...(excess === undefined ? { asks, requests } : { excess, requests: { problem: excess } }),
     status: statusOf(pod),
@@ -136,7 +149,7 @@ function marksOf(pod: Pod, sets: string | undefined): Pick<Pod['metadata'], 'lab
 const short = (mark: string): string => (mark.length > MAX_MARK ? `sha256:${hash('sha256', mark)}` : mark)
 
 /** What it announces, reduced to what admission reads of it. What cannot be read stays unreadable, and that is all. */
-function announcedBy(pod: Pod): string | undefined {
+function announcedBy(pod: Pod, shapeOf: (spec: PodSpec) => PodSpec): string | undefined {
   const text = pod.metadata.annotations?.[GROUP_SETS]
   if (text === undefined) return undefined
   const { sets, errors } = parseGroupSets(text, groupRoleOf(pod))
@@ -144,7 +157,7 @@ function announcedBy(pod: Pod): string | undefined {
   return JSON.stringify(
     sets.map(({ template, ...set }) => ({
       ...set,
-      ...(template && { template: { spec: askedOf(template.spec ?? {}) } }),
+      ...(template && { template: { spec: shapeOf(template.spec ?? {}) } }),
     })),
   )
 }
@@ -157,11 +170,23 @@ function gatesOf(pod: Pod): Pick<Pod['spec'], 'schedulingGates'> {
   return { schedulingGates: [...(isGated(pod) ? [ADMISSION_GATE] : []), ...foreign].map(name => ({ name })) }
 }
 
+/** By whom it is placed, and with whom. The API server lets none of these be longer than a name. */
+function placementOf({ spec }: Pod): Pick<Pod['spec'], 'schedulerName' | 'schedulingGroup' | 'priorityClassName'> {
+  const podGroupName = spec.schedulingGroup?.podGroupName
+  const { schedulerName, priorityClassName } = spec
+  return {
+    ...(schedulerName !== undefined && schedulerName !== DEFAULT_SCHEDULER && { schedulerName }),
+    ...(priorityClassName && { priorityClassName }),
+    ...(podGroupName && { schedulingGroup: { podGroupName } }),
+  }
+}
+
 function statusOf(pod: Pod): Pod['status'] {
   const { phase, message } = pod.status ?? {}
   return {
     ...(phase !== undefined && { phase: copied(phase.slice(0, MAX_PHASE)) }),
     ...(saysItIsOver(pod) && { stopped: hasStopped(pod) }),
+    ...(isReady(pod) && { ready: true }),
     ...(message !== undefined && { message: copied(message.slice(0, MAX_MESSAGE)) }),
   }
 }

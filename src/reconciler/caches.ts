@@ -1,16 +1,23 @@
+import { type CachePorts, CacheSet } from '../kube/cache/cache-set.ts'
 import { Informer, type InformerOptions } from '../kube/cache/informer.ts'
-import type { CacheObserver } from '../kube/cache/observer.ts'
 import { OptionalInformer } from '../kube/cache/optional-informer.ts'
-import type { KubeApi, Resource } from '../kube/vocabulary/api.ts'
-import type { Clock, Random } from '../kube/vocabulary/clock.ts'
-import type { Log } from '../kube/vocabulary/log.ts'
+import type { Resource } from '../kube/vocabulary/api.ts'
 import { MANAGED, QUEUE_NAME } from '../kube/vocabulary/names.ts'
 import type { KubeObject, Pod } from '../kube/vocabulary/objects.ts'
 import { LIMIT_RANGES, PODS, RUNTIME_CLASSES } from '../kube/vocabulary/resources.ts'
+import {
+  GROUPED_KINDS,
+  type GroupedKind,
+  type GroupedObject,
+  groupedForCache,
+  parentOf,
+} from '../workload/grouped/grouped-object.ts'
+import { GROUPED_SELECTOR } from '../workload/grouped/job-to-group.ts'
 import type { JobKind } from '../workload/jobs/job-kind.ts'
 import { JOB_KINDS } from '../workload/jobs/job-kinds.ts'
 import { defaultRequests, type LimitRange, type PodDefaults, type RuntimeClass } from '../workload/jobs/pod-defaults.ts'
 import type { QueuedJob } from '../workload/jobs/queued-job.ts'
+import { parentIn } from '../workload/mappers/parent.ts'
 import { isMarkedManaged, queueLabelOf } from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import {
@@ -20,24 +27,10 @@ import {
   podForCache,
   RUNTIME_CLASS_OUTLINE,
 } from './cache-contents.ts'
-import type { Engine } from './engine.ts'
+import type { CoScheduler } from './co-scheduler.ts'
+import type { Background, Engine } from './engine.ts'
+import { supersededForCache } from './superseded.ts'
 import { unitKeyOf, unitKeyOfWorkload } from './unit.ts'
-
-export interface CachePorts {
-  readonly api: KubeApi
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly observer: CacheObserver
-}
-
-interface Cache {
-  readonly synced: boolean
-  start(): void
-  stop(): Promise<void>
-  whenSynced(): Promise<void>
-  refresh(): Promise<void>
-}
 
 /** Everything that decisions are made on. What the engine does not hold back is not looked at. */
 export class Caches {
@@ -46,17 +39,29 @@ export class Caches {
   readonly jobs: ReadonlyMap<JobKind, OptionalInformer<QueuedJob>>
   readonly limitRanges: OptionalInformer<LimitRange>
   readonly #runtimeClasses: OptionalInformer<RuntimeClass>
-  readonly #all: readonly Cache[]
+  /** What schedulers place by. */
+  readonly scheduling: ReadonlyMap<Resource, OptionalInformer<KubeObject>>
+  /** For whom the scheduler's objects are made. */
+  readonly grouped: ReadonlyMap<GroupedKind, OptionalInformer<GroupedObject>>
+  /** What the engine's answers depend on. */
+  readonly background: ReadonlyMap<Background, OptionalInformer<KubeObject>>
+  /** What an earlier engine left behind. */
+  readonly superseded: OptionalInformer<KubeObject> | undefined
+  /** All of them. */
+  readonly whole: CacheSet
 
-  constructor(ports: CachePorts, engine: Engine) {
+  constructor(ports: CachePorts, engine: Engine, schedulers: readonly CoScheduler[] = []) {
     this.pods = new Informer<Pod>({
       ...ports,
       resource: PODS,
       labelSelector: `${MANAGED}=true`,
       accepts: isMarkedManaged,
-      indexes: { unit: pod => [unitKeyOf(pod)] },
+      indexes: {
+        unit: pod => [unitKeyOf(pod)],
+        placed: pod => schedulers.flatMap(scheduler => scheduler.objectsOf(pod)),
+      },
       outline: POD_OUTLINE,
-      transform: podForCache,
+      transform: pod => podForCache(pod, engine.shapeOf),
     })
     this.workloads = new Informer<QueuedWorkload>({
       ...ports,
@@ -83,33 +88,45 @@ export class Caches {
       outline: RUNTIME_CLASS_OUTLINE,
     })
     const forJobs = held.length === 0 ? [] : [...this.jobs.values(), this.limitRanges, this.#runtimeClasses]
-    this.#all = [this.pods, this.workloads, ...forJobs]
-  }
-
-  get synced(): boolean {
-    return this.#all.every(cache => cache.synced)
-  }
-
-  start(): void {
-    for (const cache of this.#all) cache.start()
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.#all.map(cache => cache.stop()))
-  }
-
-  async whenSynced(): Promise<void> {
-    await Promise.all(this.#all.map(cache => cache.whenSynced()))
-  }
-
-  async refresh(): Promise<void> {
-    await Promise.all(this.#all.map(cache => cache.refresh()))
+    this.scheduling = new Map(
+      schedulers
+        .flatMap(({ kinds }) => kinds)
+        .map(({ resource, outline, forCache }) => [
+          resource,
+          new OptionalInformer<KubeObject>({
+            ...ports,
+            resource,
+            outline,
+            transform: forCache,
+            indexes: { parent: forParent, name: ({ metadata }) => [metadata.name ?? ''] },
+          }),
+        ]),
+    )
+    this.grouped = new Map(GROUPED_KINDS.map(kind => [kind, new OptionalInformer(groupedOptions(ports, kind))]))
+    this.background = new Map(
+      (engine.background ?? []).map(kind => {
+        const { resource, outline } = kind
+        return [kind, new OptionalInformer<KubeObject>({ ...ports, resource, outline })]
+      }),
+    )
+    this.superseded =
+      engine.superseded &&
+      new OptionalInformer<KubeObject>({
+        ...ports,
+        resource: engine.superseded.workloads,
+        metadataOnly: true,
+        transform: supersededForCache,
+      })
+    const forEngine = [...this.background.values(), ...(this.superseded === undefined ? [] : [this.superseded])]
+    const ofSchedulers = [...this.scheduling.values(), ...this.grouped.values()]
+    this.whole = new CacheSet([this.pods, this.workloads, ...forEngine, ...forJobs, ...ofSchedulers])
   }
 
   /** Read your writes: what the API server answered is known before it comes through a watch. */
   offer(resource: Resource, object: KubeObject): void {
     if (resource === PODS) this.pods.offer(object as Pod)
     if (resource === this.workloads.resource) this.workloads.offer(object as QueuedWorkload)
+    this.scheduling.get(resource)?.offer(object)
     for (const [kind, informer] of this.jobs) if (resource === kind.resource) informer.offer(object as QueuedJob)
   }
 
@@ -121,6 +138,11 @@ export class Caches {
   }
 }
 
+function forParent(object: KubeObject): readonly string[] {
+  const parent = parentIn(object)
+  return parent === undefined ? [] : [`${object.metadata.namespace}/${parent}`]
+}
+
 function jobOptions(ports: CachePorts, kind: JobKind): InformerOptions<QueuedJob> {
   return {
     ...ports,
@@ -129,5 +151,16 @@ function jobOptions(ports: CachePorts, kind: JobKind): InformerOptions<QueuedJob
     accepts: job => queueLabelOf(job) !== undefined,
     outline: kind.outline,
     transform: kind.forCache,
+  }
+}
+
+function groupedOptions(ports: CachePorts, kind: GroupedKind): InformerOptions<GroupedObject> {
+  return {
+    ...ports,
+    resource: kind.resource,
+    labelSelector: GROUPED_SELECTOR,
+    outline: kind.outline,
+    transform: object => groupedForCache(kind, object),
+    indexes: { parent: object => [`${object.metadata.namespace}/${parentOf(object)}`] },
   }
 }

@@ -1,14 +1,21 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
-import { type Action, targetOf } from '../workload/actions.ts'
-import { type Composition, composeSingle, newestVersion } from '../workload/compose.ts'
+import { type Action, type Model, targetOf } from '../workload/actions.ts'
+import {
+  type Composition,
+  composeSingle,
+  MAX_WORKLOAD_BYTES,
+  newestVersion,
+  type WorkloadPlan,
+} from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
 import * as is from '../workload/pod-facts.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
-import { admitted, FAILED_TO_START } from './admitted.ts'
+import { admitted, FAILED_TO_START, vacancyOf } from './admitted.ts'
 import { adopt } from './adoption.ts'
+import { NOBODY, type Placement } from './co-scheduler.ts'
 import { composeAmong } from './compose-among.ts'
 import { type Decision, tell } from './decision.ts'
-import type { AdmissionState, Engine } from './engine.ts'
+import type { AdmissionState, Engine, Vacancy } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
 import { type Seating, seat } from './lifting.ts'
 import { dismiss } from './surplus.ts'
@@ -18,7 +25,7 @@ import type { Unit } from './unit.ts'
  * What to do for one unit, from nothing but the objects as they are now: after a restart, or on another replica,
  * the same objects give the same actions. Deletions are served first and depend on nothing that follows.
  */
-export function decide(unit: Unit, engine: Engine, now: string): Decision {
+export function decide(unit: Unit, engine: Engine, now: string, placement: Placement = NOBODY): Decision {
   const abandoned = isAbandoned(unit)
   const { leaving = [], staying = [] } = Object.groupBy(unit.pods, pod =>
     (abandoned && is.isGivenUp(pod)) || is.mayLeave(pod) ? 'leaving' : 'staying',
@@ -31,13 +38,16 @@ export function decide(unit: Unit, engine: Engine, now: string): Decision {
     ...deletedOrphans.flatMap(orphan => letGo(orphan, engine, now)),
     ...forsaken.flatMap(workload => engine.abandon?.(workload, now) ?? []),
   ]
-  const { actions, standings } = forsaken.some(workload => workload === unit.workload)
-    ? NOTHING
-    : decideFor(rest, engine, now)
+  const {
+    actions,
+    standings,
+    remarks = [],
+  } = forsaken.some(workload => workload === unit.workload) ? NOTHING : decideFor(rest, engine, now, placement)
   const outside = passOver(unit)
   return {
     actions: [...releases, ...outside.actions, ...actions],
     standings: [...outside.standings, ...standings],
+    ...(remarks.length > 0 && { remarks }),
   }
 }
 
@@ -88,7 +98,7 @@ function isForsaken(unit: Unit, workload: QueuedWorkload, engine: Engine): boole
   return engine.read(workload).kind === 'finished' && unit.pods.every(is.isGated)
 }
 
-function decideFor(unit: Unit, engine: Engine, now: string): Decision {
+function decideFor(unit: Unit, engine: Engine, now: string, placement: Placement): Decision {
   const { workload } = unit
   if (workload === undefined) return withoutWorkload(unit, engine)
   if (unit.kind === 'group' && !engine.isForGroup(workload)) {
@@ -103,9 +113,9 @@ function decideFor(unit: Unit, engine: Engine, now: string): Decision {
   if (outcome !== undefined) return { actions: engine.finish(workload, outcome, now), standings: [] }
   const adoption = adopt(unit, workload, seating, engine)
   if (adoption.length > 0) return { actions: adoption, standings: [] }
-  if (state.kind === 'evicted') return evicted(unit, workload, state, engine, now)
-  if (state.kind === 'admitted') return admitted(unit, workload, state, seating, engine, now)
-  return waiting(unit, workload, state, seating, engine)
+  if (state.kind === 'evicted') return evicted(unit, workload, state, seating, engine, now)
+  if (state.kind === 'admitted') return admitted(unit, workload, state, seating, engine, now, placement)
+  return waiting(unit, workload, state, seating, engine, now)
 }
 
 type In<Kind extends AdmissionState['kind']> = Extract<AdmissionState, { readonly kind: Kind }>
@@ -131,26 +141,29 @@ function withoutWorkload(unit: Unit, engine: Engine): Decision {
   return { actions: [...releases, ...actions], standings: [...standings, ...strangers] }
 }
 
-/** Above this the API server may refuse the object, and every later change of it: etcd takes a request of 1.5 MB. */
-const MAX_WORKLOAD_BYTES = 1_000_000
-
 function create(composition: Composition, members: readonly Pod[], engine: Engine): Decision {
   const gated = members.filter(is.isGated)
   if (!('plan' in composition)) return { actions: [], standings: tell(gated, composition.reason, composition.note) }
+  const obstacle = engine.obstacle?.(composition.plan)
+  if (obstacle !== undefined) return { actions: [], standings: tell(gated, 'InvalidGroup', obstacle) }
   const wanted = engine.compose(composition.plan)
   const size = Buffer.byteLength(JSON.stringify(wanted))
   if (size > MAX_WORKLOAD_BYTES) {
     const note = `its Workload would have ${size} bytes, at most ${MAX_WORKLOAD_BYTES} are possible: make the group smaller`
     return { actions: [], standings: tell(gated, 'InvalidGroup', note) }
   }
-  return { actions: [{ kind: 'EnsureObject', resource: engine.workloads, wanted }], standings: [] }
+  const models = engine.wholeTemplates ? { models: modelsOf(composition.plan) } : {}
+  return { actions: [{ kind: 'EnsureObject', resource: engine.workloads, wanted, ...models }], standings: [] }
 }
+
+const modelsOf = ({ models = new Map() }: WorkloadPlan): readonly Model[] =>
+  [...models].map(([podSet, pod]) => ({ podSet, pod: targetOf(pod) }))
 
 /** An administrator deleted the Workload: what runs on its admission stops, and only then is its usage given back. */
 function workloadDeleted(unit: Unit, workload: QueuedWorkload, engine: Engine, now: string): Decision {
   const running = unit.pods.filter(is.mayRun)
   if (engine.holdsQuota(workload) && running.length > 0)
-    return evict(running, `Workload ${workload.metadata.name} was deleted`)
+    return stop(running, `Workload ${workload.metadata.name} was deleted`, workload, engine, now)
   return { actions: letGo(workload, engine, now), standings: [] }
 }
 
@@ -164,11 +177,13 @@ const WAS_DELETED = { reason: 'Deleted', message: 'it was deleted, and its pods 
 
 const isKeptByOthers = ({ metadata }: QueuedWorkload): boolean => (metadata.finalizers?.length ?? 0) > 1
 
-function evict(pods: readonly Pod[], note: string): Decision {
-  const stop = pods.filter(pod => !is.isDeleting(pod))
+function stop(pods: readonly Pod[], note: string, workload: QueuedWorkload, engine: Engine, now: string): Decision {
+  const running = pods.filter(pod => !is.isDeleting(pod))
+  const reason = engine.stopReason?.(workload)
+  const because = reason === undefined ? {} : { because: { reason, message: note, at: now } }
   return {
-    actions: stop.map(pod => ({ kind: 'DeletePod', pod: targetOf(pod) })),
-    standings: tell(stop, 'Evicted', note),
+    actions: running.map(pod => ({ kind: 'DeletePod', pod: targetOf(pod), ...because })),
+    standings: tell(running, 'Evicted', note),
   }
 }
 
@@ -190,6 +205,7 @@ function waiting(
   { told }: In<'waiting'>,
   seating: Seating,
   engine: Engine,
+  now: string,
 ): Decision {
   const { queueName } = workload.spec
   const elsewhere = engine.holdsQuota(workload)
@@ -200,8 +216,12 @@ function waiting(
   const surplus = dismiss(unit, workload, seating)
   const settled = new Set([...elsewhere, ...seating.excess, ...seating.misfits.map(({ pod }) => pod)])
   const gated = unit.pods.filter(pod => is.isWaiting(pod) && !settled.has(pod))
+  const [first] = unit.pods
+  const followed = first === undefined ? [] : (engine.follow?.(workload, first) ?? [])
+  if (followed.length > 0) return { actions: followed, standings: [] }
+  const awaited = engine.admitsWhole ? engine.awaitReplacements(workload, vacancyOf(seating), now) : []
   return {
-    actions: surplus.actions,
+    actions: [...surplus.actions, ...awaited],
     standings: [
       ...(told === undefined ? [] : tell(gated, told.reason, told.message, told.since)),
       ...tell(elsewhere, 'InvalidGroup', wrongQueue(queueName)),
@@ -230,6 +250,7 @@ function evicted(
   unit: Unit,
   workload: QueuedWorkload,
   { why, inactive }: In<'evicted'>,
+  seating: Seating,
   engine: Engine,
   now: string,
 ): Decision {
@@ -237,10 +258,15 @@ function evicted(
   const gated = unit.pods.filter(is.isWaiting)
   const standings = tell([...running.filter(pod => !is.isDeleting(pod)), ...gated], 'Evicted', why)
   if (running.length > 0) {
-    return { actions: [...engine.evict(workload, why, now), ...evict(running, why).actions], standings }
+    const { actions } = stop(running, why, workload, engine, now)
+    return { actions: [...engine.evict(workload, why, now), ...actions], standings }
   }
-  return { actions: engine.requeue(workload, why, now), standings: inactive ? standings : [] }
+  const missing = unit.kind === 'single' && unit.pods.length === 0 ? POD_GONE : vacancyOf(seating)
+  return { actions: engine.requeue(workload, why, now, missing), standings: inactive ? standings : [] }
 }
+
+/** Its Workload goes with it, and is not to be admitted once more on its way. */
+const POD_GONE: Vacancy = { places: 1, note: 'its pod is gone' }
 
 function removeFinalizer(pod: Pod): Action {
   return { kind: 'RemoveFinalizer', pod: targetOf(pod) }

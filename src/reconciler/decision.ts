@@ -1,3 +1,4 @@
+import type { ObjectReference } from '../kube/coordination/events.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import type { Action } from '../workload/actions.ts'
 import type { JobKind } from '../workload/jobs/job-kind.ts'
@@ -9,6 +10,8 @@ export interface Standing {
   readonly pod: Pod
   readonly reason: Reason
   readonly note: string
+  /** The words beside the reason change often and mean the same: they are told when the reason is new. */
+  readonly steady?: boolean
   /** When it began, if the Workload says so: what began before we led has been told by whoever led then. */
   readonly since?: string
 }
@@ -25,6 +28,26 @@ export interface JobStanding {
 export interface Decision {
   readonly actions: readonly Action[]
   readonly standings: readonly Standing[]
+  readonly remarks?: readonly Remark[]
+}
+
+/** Something worth an Event beside where pods stand. It is told once. */
+export interface Remark {
+  readonly regarding: ObjectReference
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: RemarkReason
+  readonly note: string
+}
+
+/**
+ * - `NotPlacedTogether`: the scheduler cannot do, for all or some of the group, what was asked for.
+ * - `SchedulingDropped`: the API server has no feature gate for something that was asked for, and stores it without.
+ */
+export type RemarkReason = 'NotPlacedTogether' | 'SchedulingDropped'
+
+export function referenceTo(pod: Pod): ObjectReference {
+  const { namespace, name = '', uid = '' } = pod.metadata
+  return { apiVersion: 'v1', kind: 'Pod', ...(namespace !== undefined && { namespace }), name, uid }
 }
 
 export function tell(pods: readonly Pod[], reason: Reason, note: string, since?: string): readonly Standing[] {

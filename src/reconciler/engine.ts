@@ -1,5 +1,6 @@
 import type { Resource } from '../kube/vocabulary/api.ts'
-import type { OwnerReference } from '../kube/vocabulary/objects.ts'
+import type { KubeObject, OwnerReference, Pod, PodSpec } from '../kube/vocabulary/objects.ts'
+import type { Outline } from '../kube/vocabulary/outline.ts'
 import type { Action } from '../workload/actions.ts'
 import type { WorkloadPlan } from '../workload/compose.ts'
 import type { Ending, PodSet, PodSetUpdate, QueuedWorkload } from '../workload/queued-workload.ts'
@@ -18,7 +19,23 @@ export interface Engine {
   /** The frameworks whose objects it queues. Nothing else is held back by it, whatever it is labelled with. */
   readonly holds: readonly string[]
   readonly decider?: Decider
+  /** Calls when it may answer anything differently from now on: its configuration has changed. */
+  onChange?(changed: () => void): void
+  /** What its answers depend on besides Workloads. The reconciler watches it and shows it every change. */
+  readonly background?: readonly Background[]
+  /** It admits no Workload that waits for replacements, so it is told of vacant places before it decides, too. */
+  readonly admitsWhole?: boolean
+  /** What has to be kept of a pod's spec for its Workload, where that is more than what the pod asks for. */
+  readonly shapeOf?: (spec: PodSpec) => PodSpec
 
+  /** Others go by the templates of its Workloads, too: they are the pods as they are. */
+  readonly wholeTemplates?: boolean
+  /** Whether a pod with our marks is ours to lift: not if another program gates pods, too, and this one is its own. */
+  owns?(pod: Pod): boolean
+  /** Workloads of an engine that was in use before, by which nobody goes any more: they are let go. */
+  readonly superseded?: Superseded
+  /** Why there can be no Workload for a unit that is complete, as far as that is the engine's to say. */
+  obstacle?(plan: WorkloadPlan): string | undefined
   /** The object for a unit that is complete. */
   compose(plan: WorkloadPlan): QueuedWorkload
   /** What the cache keeps of a Workload: whatever the methods below read, and no more. */
@@ -30,7 +47,7 @@ export interface Engine {
   /** Quota is reserved, be it that the pods may not start yet, or may not go on. */
   holdsQuota(workload: QueuedWorkload): boolean
   /** What an admitted Workload gives the pods of one of its podSets. */
-  placement(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate
+  placement(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate | Misplaced
 
   /** The unit has come to its end. */
   finish(workload: QueuedWorkload, end: Ending, now: string): readonly Action[]
@@ -41,17 +58,48 @@ export interface Engine {
   /** It runs already, without having been asked: it counts from now on, be it beyond the limits, and nothing is stopped. */
   takeOver?(workload: QueuedWorkload, now: string): readonly Action[]
   /** The pods have stopped: the quota is given back, and a Workload that is still wanted waits again. */
-  requeue(workload: QueuedWorkload, why: string, now: string): readonly Action[]
+  requeue(workload: QueuedWorkload, why: string, now: string, missing?: Vacancy): readonly Action[]
+  /** The pods of an admitted Workload are all ready, or not any more. Not every engine wants to know. */
+  reportReady?(workload: QueuedWorkload, ready: boolean, now: string): readonly Action[]
+  /** The word for why the pods of a Workload are stopped, where they carry that in their status. */
+  stopReason?(workload: QueuedWorkload): string
   /** Members that have succeeded need their share no more. Not every engine can give back a part. */
   reclaim?(workload: QueuedWorkload, succeeded: ReadonlyMap<string, number>): readonly Action[]
-  /** So many places wait for replacements; `note` says it in words. */
-  awaitReplacements(workload: QueuedWorkload, vacant: number, note: string, now: string): readonly Action[]
+  awaitReplacements(workload: QueuedWorkload, vacancy: Vacancy, now: string): readonly Action[]
   /** Pods that came later own the Workload, too. */
   adopt(workload: QueuedWorkload, ownerReferences: readonly OwnerReference[]): readonly Action[]
   /** To the end of another queue: `at` is the resource version with which its pods asked for it. */
   moveTo(workload: QueuedWorkload, queueName: string, at: string): readonly Action[]
+  /** What the pods of a Workload that waits say of its turn may change: so does the Workload. */
+  follow?(workload: QueuedWorkload, first: Pod): readonly Action[]
+  /** What it would give away if it went at once is held from now on. */
+  secure(workload: QueuedWorkload): readonly Action[]
   /** Nothing holds on to the Workload any more: whoever wants to delete it can. */
   release(workload: QueuedWorkload): readonly Action[]
+}
+
+/** So many places wait for replacements; `note` says it in words. */
+export interface Vacancy {
+  readonly places: number
+  readonly note: string
+}
+
+/** Why the pods of a podSet cannot be given what they were admitted with. `passing`: it may be put right. */
+export interface Misplaced {
+  readonly problem: string
+  readonly passing?: boolean
+}
+
+export interface Superseded {
+  readonly workloads: Resource
+  readonly finalizer: string
+}
+
+/** A kind of object that an engine has to know: of each, what the outline has. */
+export interface Background {
+  readonly resource: Resource
+  readonly outline: Outline
+  see(object: KubeObject, gone: boolean): void
 }
 
 /** An engine's own mind. It sees every Workload before it is asked to decide about a queue. */

@@ -38,6 +38,15 @@ export class Lanes {
   }
 }
 
+/** Also when one of them fails: who decided anew before the others have ended would meet their writes. */
+export async function allToTheirEnd<T>(writes: readonly Promise<T>[]): Promise<readonly T[]> {
+  const results = await Promise.allSettled(writes)
+  return results.map(result => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+}
+
 export function laneOf({ kind }: Action): Lane {
   if (kind === 'LiftGate' || kind === 'RemoveFinalizer' || kind === 'PatchJob') return 0
   return kind === 'ReleaseWorkload' || kind === 'DeleteWorkload' || kind === 'UnlessPodsLeft' || kind === 'AddOwners'

@@ -5,29 +5,25 @@ import type { EventRecorder } from '../kube/coordination/events.ts'
 import type { KubeApi } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
-import type { Action } from '../workload/actions.ts'
+import type { ServedScheduling } from '../kube/vocabulary/served-scheduling.ts'
 import type { JobKind } from '../workload/jobs/job-kind.ts'
 import { jobKindOf } from '../workload/jobs/job-kinds.ts'
-import { isGated, uidOf } from '../workload/pod-facts.ts'
+import { uidOf } from '../workload/pod-facts.ts'
+import { Backlog } from './backlog.ts'
 import { Caches } from './caches.ts'
+import { type CoScheduler, objectKey, type Placement } from './co-scheduler.ts'
 import { decide } from './decide.ts'
-import { type JobStanding, type Standing, tell } from './decision.ts'
 import type { Engine } from './engine.ts'
+import { GroupedJobs, isGroupedKey } from './grouped/grouped-jobs.ts'
 import { decideJob } from './jobs/decide-job.ts'
-import { type JobRecords, type JobUnit, jobKeyOf, jobUnitFrom } from './jobs/job-unit.ts'
+import { type JobRecords, jobKeyOf, jobUnitFrom } from './jobs/job-unit.ts'
 import type { Lanes } from './lanes.ts'
 import { type Outcome, Performer, type PerformerMetrics } from './performer.ts'
+import { refusedJob, refusedPods } from './refused.ts'
 import { Standings } from './standings.ts'
-import {
-  isStray,
-  parseStrayKey,
-  type Records,
-  strayKeyOf,
-  type Unit,
-  unitFrom,
-  unitKeyOf,
-  unitKeyOfWorkload,
-} from './unit.ts'
+import { letGoOf, supersededKeyOf } from './superseded.ts'
+import { Tenure } from './tenure.ts'
+import { isStray, parseStrayKey, type Records, strayKeyOf, unitFrom, unitKeyOf, unitKeyOfWorkload } from './unit.ts'
 
 export interface ReconcilerDeps {
   readonly api: KubeApi
@@ -40,8 +36,17 @@ export interface ReconcilerDeps {
   readonly lanes: Lanes
   readonly metrics: ReconcilerMetrics
   readonly scope: NamespaceScope
+  /** Who places units as a whole. */
+  readonly schedulers: readonly CoScheduler[]
+  readonly scheduling: ServedPort
   /** Only the leader writes; the others keep their caches warm. */
   readonly isLeader: () => boolean
+}
+
+/** What the API server serves for placing pods together, now. */
+export interface ServedPort {
+  readonly served: ServedScheduling
+  onChange(changed: () => void): void
 }
 
 /** Which namespaces' pods are queued. */
@@ -75,19 +80,21 @@ export class Reconciler {
   readonly #queue: WorkQueue
   readonly #engine: Engine
   readonly #standings: Standings
+  readonly #backlog = new Backlog()
   readonly #records: Records & JobRecords
   readonly #performer: Performer
+  readonly #placement: Placement
+  readonly #grouped: GroupedJobs
   readonly #strays = new Set<string>()
-  /** The caches are no older than our leadership. */
-  #current = false
-  #turn = 0
+  readonly #tenure: Tenure
 
   constructor(deps: ReconcilerDeps) {
     const { api, clock, random, log, observer } = deps
     this.#deps = deps
     this.#engine = deps.engine
-    this.#caches = new Caches({ api, clock, random, log, observer }, deps.engine)
-    const { pods, workloads, jobs } = this.#caches
+    this.#tenure = new Tenure(deps.isLeader)
+    this.#caches = new Caches({ api, clock, random, log, observer }, deps.engine, deps.schedulers)
+    const { pods, workloads, jobs, scheduling } = this.#caches
     this.#records = {
       podsOf: key => pods.byIndex('unit', key),
       workloadsOf: key => workloads.byIndex('unit', key),
@@ -96,15 +103,31 @@ export class Reconciler {
       pod: (namespace, name) => pods.get(namespace, name),
       job: (kind, namespace, name) => jobs.get(kind)?.get(namespace, name),
       selects: namespace => deps.scope.selects(namespace) === true,
+      owns: pod => deps.engine.owns?.(pod) ?? true,
       defaultsIn: namespace => this.#caches.defaultsIn(namespace),
+    }
+    this.#placement = {
+      schedulers: deps.schedulers,
+      known: {
+        get served() {
+          return deps.scheduling.served
+        },
+        find: (resource, namespace, name) => scheduling.get(resource)?.get(namespace, name),
+        named: (resource, name) => scheduling.get(resource)?.byIndex('name', name) ?? [],
+      },
     }
     this.#queue = new WorkQueue({ clock, random, log, metrics: deps.metrics.queue })
     this.#standings = new Standings(deps.events, deps.metrics)
     this.#performer = new Performer({
       ...{ api, clock, log, lanes: deps.lanes, metrics: deps.metrics },
       writeBack: (resource, object) => this.#caches.offer(resource, object),
-      leads: turn => this.#leads(turn),
+      leads: turn => this.#tenure.leads(turn),
       tell: standings => this.#standings.tell(standings),
+    })
+    this.#grouped = new GroupedJobs({
+      ...{ jobs: this.#caches.grouped, scheduling, events: deps.events },
+      served: () => deps.scheduling.served,
+      add: key => this.#queue.add(key),
     })
     pods.subscribe(({ object, previous, type }) => {
       if (type === 'deleted') this.#standings.forget(object)
@@ -119,14 +142,39 @@ export class Reconciler {
         this.#queue.add(jobKeyOf(kind, object))
       })
     }
+    for (const [resource, informer] of scheduling) {
+      informer.subscribe(({ object: { metadata } }) => {
+        for (const namespace of [metadata.namespace ?? '', '']) {
+          const key = objectKey(resource, namespace, metadata.name ?? '')
+          for (const pod of pods.byIndex('placed', key)) this.#queue.add(unitKeyOf(pod))
+        }
+      })
+    }
+    // Who waits for what is not served any more, or is now, would hear of it from nobody else.
+    deps.scheduling.onChange(() => {
+      if (this.#tenure.begun) this.#addAll()
+    })
+    this.#engine.onChange?.(() => {
+      if (!this.#tenure.begun) return
+      this.#addAll()
+      this.#addQueues()
+    })
     deps.scope.onChange(namespace => {
       // Before that everything is looked at anyway, and there may be thousands of namespaces.
-      if (this.#current) this.#addAll(({ metadata }) => metadata.namespace === namespace)
+      if (this.#tenure.begun) this.#addAll(({ metadata }) => metadata.namespace === namespace)
     })
     // What its pods will ask for may be another amount now.
     this.#caches.limitRanges.subscribe(({ object: { metadata } }) => {
       this.#addAll(job => job.metadata.namespace === metadata.namespace)
     })
+    for (const [kind, informer] of this.#caches.background) {
+      informer.subscribe(({ object, type }) => {
+        kind.see(object, type === 'deleted')
+        // Who is told by it, and who waits for it, nobody knows but the engine; it changes seldom.
+        if (this.#tenure.begun) this.#addAll()
+      })
+    }
+    this.#caches.superseded?.subscribe(({ object }) => this.#queue.add(supersededKeyOf(object)))
     workloads.subscribe(({ object, type }) => {
       const queues = this.#engine.decider?.observe(object, type === 'deleted') ?? []
       for (const queue of queues) this.#queue.add(`queue/${queue}`)
@@ -140,27 +188,32 @@ export class Reconciler {
     this.#queue.add(stray)
   }
 
-  #addAll(concerns: (object: KubeObject) => boolean = () => true): void {
-    for (const pod of this.#caches.pods.values()) if (concerns(pod)) this.#queue.add(unitKeyOf(pod))
+  #addAll(concerns?: (object: KubeObject) => boolean): void {
+    for (const key of this.#unitKeys(concerns)) this.#queue.add(key)
+  }
+
+  *#unitKeys(concerns: (object: KubeObject) => boolean = () => true): Generator<string> {
+    for (const pod of this.#caches.pods.values()) if (concerns(pod)) yield unitKeyOf(pod)
     for (const [kind, informer] of this.#caches.jobs) {
-      for (const job of informer.values()) if (concerns(job)) this.#queue.add(jobKeyOf(kind, job))
+      for (const job of informer.values()) if (concerns(job)) yield jobKeyOf(kind, job)
     }
+    this.#grouped.addAll(concerns)
   }
 
   get synced(): boolean {
-    return this.#caches.synced
+    return this.#caches.whole.synced
   }
 
   async start(): Promise<void> {
-    this.#caches.start()
+    this.#caches.whole.start()
     // A decision on half a cache could take a group for incomplete or a queue for empty.
-    await Promise.all([this.#caches.whenSynced(), this.#deps.scope.whenKnown()])
+    await Promise.all([this.#caches.whole.whenSynced(), this.#deps.scope.whenKnown()])
     this.#queue.start(WORKERS, key => this.#reconcile(key))
   }
 
   async stop(): Promise<void> {
     await this.#queue.stop()
-    await this.#caches.stop()
+    await this.#caches.whole.stop()
   }
 
   /**
@@ -168,31 +221,33 @@ export class Reconciler {
    * anything is decided; then everything is looked at once, since it may have changed and gone undecided.
    */
   async resync(): Promise<void> {
-    this.#current = false
-    const turn = ++this.#turn
-    await this.#caches.refresh()
-    if (turn !== this.#turn) return
-    this.#current = true
+    if (!(await this.#tenure.begin(() => this.#caches.whole.refresh()))) return
     this.#standings.lead(this.#deps.clock.now())
     for (const stray of this.#strays) this.#queue.add(stray)
-    this.#addAll()
-    for (const workload of this.#caches.workloads.values()) {
-      this.#queue.add(unitKeyOfWorkload(workload))
-      if (this.#engine.decider !== undefined) this.#queue.add(`queue/${workload.spec.queueName}`)
-    }
+    for (const left of this.#caches.superseded?.values() ?? []) this.#queue.add(supersededKeyOf(left))
+    const units = new Set(this.#unitKeys())
+    this.#backlog.begin(units)
+    for (const key of units) this.#queue.add(key)
+    for (const workload of this.#caches.workloads.values()) this.#queue.add(unitKeyOfWorkload(workload))
+    this.#addQueues()
+  }
+
+  #addQueues(): void {
+    if (this.#engine.decider === undefined) return
+    for (const { spec } of this.#caches.workloads.values()) this.#queue.add(`queue/${spec.queueName}`)
   }
 
   /** What is known ends with the leadership: until the next `resync` nothing is decided. */
   pause(): void {
-    this.#current = false
-    this.#turn += 1
+    this.#tenure.end()
+    this.#backlog.end()
     this.#standings.rest()
   }
 
   async #reconcile(key: string): Promise<'done' | 'retry'> {
     const { clock, metrics } = this.#deps
-    const turn = this.#turn
-    if (!this.#leads(turn)) return 'done'
+    const { turn } = this.#tenure
+    if (!this.#tenure.leads(turn)) return 'done'
     const started = clock.monotonic()
     const [kind = ''] = key.split('/')
     try {
@@ -203,12 +258,16 @@ export class Reconciler {
     } catch (error) {
       metrics.reconciled(kind, 'error', (clock.monotonic() - started) / 1000)
       throw error
+    } finally {
+      for (const queue of this.#backlog.looked(key)) this.#queue.add(queue)
     }
   }
 
   #reconcileBy(kind: string, key: string, turn: number): Promise<Outcome> {
     if (kind === 'queue') return this.#reconcileQueue(key, turn)
     if (kind === 'stray') return this.#releaseStray(key, turn)
+    if (kind === 'superseded') return this.#releaseSuperseded(key, turn)
+    if (isGroupedKey(kind)) return this.#grouped.reconcile(key, this.#performer, turn)
     const jobKind = jobKindOf(kind)
     const [, namespace = ''] = key.split('/')
     // Whether it is ours is known when the namespace is, and then it is looked at again.
@@ -218,19 +277,30 @@ export class Reconciler {
 
   async #releaseStray(key: string, turn: number): Promise<Outcome> {
     const outcome = await this.#performer.performAll([{ kind: 'RemoveFinalizer', pod: parseStrayKey(key) }], turn)
-    if (outcome === 'settled' && this.#leads(turn)) this.#strays.delete(key)
+    if (outcome === 'settled' && this.#tenure.leads(turn)) this.#strays.delete(key)
     return outcome
   }
 
+  async #releaseSuperseded(key: string, turn: number): Promise<Outcome> {
+    const [, namespace = '', name = ''] = key.split('/')
+    const workload = this.#caches.superseded?.get(namespace, name)
+    const { superseded } = this.#engine
+    if (workload === undefined || superseded === undefined) return 'settled'
+    return await this.#performer.performAll(letGoOf(workload, superseded), turn)
+  }
+
   async #reconcileQueue(key: string, turn: number): Promise<Outcome> {
+    if (this.#backlog.holdsUp(key)) return 'settled'
     const queue = key.slice('queue/'.length)
     return await this.#performer.performAll(this.#engine.decider?.decide(queue, this.#timestamp()) ?? [], turn)
   }
 
   async #reconcileUnit(key: string, turn: number): Promise<Outcome> {
     const unit = unitFrom(key, this.#records)
-    const { actions, standings } = decide(unit, this.#engine, this.#timestamp())
+    const { actions, standings, remarks = [] } = decide(unit, this.#engine, this.#timestamp(), this.#placement)
     this.#standings.tell(standings)
+    this.#standings.settle(unit.pods, standings)
+    this.#standings.remark(remarks)
     return await this.#performer.performAll(actions, turn, (action, message) => refusedPods(unit, action, message))
   }
 
@@ -241,25 +311,7 @@ export class Reconciler {
     return await this.#performer.performAll(actions, turn, (action, message) => refusedJob(unit, action, message))
   }
 
-  #leads(turn: number): boolean {
-    return this.#deps.isLeader() && this.#current && turn === this.#turn
-  }
-
   #timestamp(): string {
     return new Date(this.#deps.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
   }
-}
-
-/** What those who wait are told of an action that was refused. */
-function refusedPods({ pods }: Unit, action: Action, message: string): readonly Standing[] {
-  if (action.kind !== 'LiftGate' && action.kind !== 'EnsureObject') return []
-  const held = action.kind === 'LiftGate' ? pods.filter(({ metadata }) => metadata.uid === action.pod.uid) : pods
-  const what = action.kind === 'LiftGate' ? 'the gate could not be lifted' : 'its Workload could not be written'
-  return tell(held.filter(isGated), 'LiftBlocked', `${what}: ${message}`)
-}
-
-function refusedJob({ kind, job }: JobUnit, action: Action, message: string): readonly JobStanding[] {
-  if (job === undefined || (action.kind !== 'PatchJob' && action.kind !== 'EnsureObject')) return []
-  const what = action.kind === 'PatchJob' ? 'it could not be started or stopped' : 'its Workload could not be written'
-  return [{ kind, job, reason: 'LiftBlocked', note: `${what}: ${message}` }]
 }

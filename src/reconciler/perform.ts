@@ -2,10 +2,11 @@ import { ApiError, type KubeApi, type Patch, type Resource } from '../kube/vocab
 import { ADMISSION_GATE, MANAGED } from '../kube/vocabulary/names.ts'
 import { controllerOf, type KubeObject, type Pod } from '../kube/vocabulary/objects.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
-import { type Action, subjectOf, type Target } from '../workload/actions.ts'
+import { type Action, type Model, subjectOf, type Target } from '../workload/actions.ts'
 import { jobOutline } from '../workload/jobs/job-kinds.ts'
 import { POD_OUTLINE } from './cache-contents.ts'
 import { changeTo, hasSameController } from './ensure.ts'
+import { withWholeTemplates } from './whole-templates.ts'
 
 /** Where the API server's answers go, so that the next decision is never older than our own last write. */
 export type WriteBack = (resource: Resource, object: KubeObject) => void
@@ -32,15 +33,20 @@ export async function perform(action: Action, api: KubeApi, writeBack: WriteBack
   try {
     return await send(action, api, writeBack)
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    if (error.status === 404) return GONE
-    if (error.status === 409 || (error.status === 422 && meansStale(action))) {
-      await reread(action, api, writeBack)
-      return STALE
-    }
-    if (error.status === 403 || error.status === 422 || error.status === 400) return refusal(error)
-    throw error
+    const status = error instanceof ApiError ? error.status : undefined
+    if (status !== 409 && !(status === 422 && meansStale(action))) return resultOf(error)
+    await reread(action, api, writeBack)
+    return STALE
   }
+}
+
+/** What became of a write that was not answered with an object. What may pass by itself is thrown. */
+export function resultOf(error: unknown): Result {
+  if (!(error instanceof ApiError)) throw error
+  if (error.status === 404) return GONE
+  if (error.status === 409) return STALE
+  if (error.status === 403 || error.status === 422 || error.status === 400) return refusal(error)
+  throw error
 }
 
 /** Whether a refusal of what the write says means that it came too early or too late. */
@@ -77,10 +83,15 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
       return await patchWorkload(action, api, writeBack, { type: 'merge', body: { metadata } })
     }
     case 'SetQueue': {
-      const { queueName, resourceVersion, annotations } = action
-      const metadata = { uid: action.workload.uid, resourceVersion, ...(annotations && { annotations }) }
-      const body = { metadata, spec: { queueName } }
+      const { queueName, resourceVersion, annotations, finalizers, terms } = action
+      const also = { ...(annotations && { annotations }), ...(finalizers && { finalizers }) }
+      const body = { metadata: { uid: action.workload.uid, resourceVersion, ...also }, spec: { queueName, ...terms } }
       return await patchWorkload(action, api, writeBack, { type: 'merge', body })
+    }
+    case 'HoldWorkload': {
+      const { finalizers, resourceVersion } = action
+      const metadata = { uid: action.workload.uid, resourceVersion, finalizers }
+      return await patchWorkload(action, api, writeBack, { type: 'merge', body: { metadata } })
     }
     case 'SetStatus': {
       const { status, resourceVersion } = action
@@ -98,15 +109,15 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
     }
     case 'LiftGate': {
       // In one write: a pod that could start without the rest of its admission would start in the wrong place.
-      const { labels, annotations, nodeSelector, tolerations, resourceVersion } = action.add
-      const gate = { $patch: 'delete', name: ADMISSION_GATE }
+      const { labels, annotations, nodeSelector, tolerations, resourceVersion, gates = [] } = action.add
+      const fallen = [ADMISSION_GATE, ...gates].map(name => ({ $patch: 'delete', name }))
       const metadata = {
         ...(resourceVersion !== undefined && { resourceVersion }),
         ...(labels && { labels }),
         ...(annotations && { annotations }),
       }
       const spec = {
-        schedulingGates: [gate],
+        schedulingGates: fallen,
         ...(nodeSelector && { nodeSelector }),
         ...(tolerations && { tolerations }),
       }
@@ -129,6 +140,7 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
       return DONE
     }
     case 'DeletePod':
+      if (action.because !== undefined) await explainStop(action.pod, action.because, api)
       await api.delete(PODS, { namespace: action.pod.namespace, name: action.pod.name }, { uid: action.pod.uid })
       // It lives on for its grace period: without a look it would be deleted again with every event of its unit.
       await reread(action, api, writeBack)
@@ -144,6 +156,15 @@ function patchPod(api: KubeApi, pod: Target, change: { metadata?: object; spec?:
   const body = { ...change, metadata: { uid: pod.uid, ...change.metadata } }
   const ref = { namespace: pod.namespace, name: pod.name }
   return api.patch<Pod>(PODS, ref, { type: 'strategic', body }, { outline: POD_OUTLINE })
+}
+
+/** Kueue's condition for who watches pods and wants to know why one went. It is no reason to let it live. */
+async function explainStop(pod: Target, because: NonNullable<Of<'DeletePod'>['because']>, api: KubeApi): Promise<void> {
+  const { reason, message, at } = because
+  const condition = { type: 'TerminationTarget', status: 'True', reason, message, lastTransitionTime: at }
+  const body = { metadata: { uid: pod.uid }, status: { conditions: [condition] } }
+  const ref = { namespace: pod.namespace, name: pod.name, subresource: 'status' }
+  await api.patch<Pod>(PODS, ref, { type: 'strategic', body }, { outline: POD_OUTLINE })
 }
 
 /** The identity goes into the patch itself, in the words of its type: 409 for another version, 422 for another uid. */
@@ -198,15 +219,33 @@ async function patchWorkload(
  * Names are derived from what the object is for: a second leader's create meets the first one's object, and nothing is
  * doubled. What is there already is changed only if it is ours, and only after a decision that has seen it.
  */
-async function ensure({ resource, wanted, known }: Ensure, api: KubeApi, writeBack: WriteBack): Promise<Result> {
+async function ensure(action: Ensure, api: KubeApi, writeBack: WriteBack): Promise<Result> {
+  const { resource, wanted, known, models } = action
+  if (known === undefined && models !== undefined) return await createWhole({ ...action, models }, api, writeBack)
   if (known === undefined) return await create(resource, wanted, api, writeBack)
-  if (!hasSameController(known, wanted)) return foreign(resource, wanted)
+  if (!hasSameController(known, wanted)) return foreign(resource, known)
   const change = changeTo(known, wanted)
   if (change === undefined) return DONE
   const { name = '', namespace = '', uid, resourceVersion } = known.metadata
   const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }
   writeBack(resource, await api.patch(resource, { namespace, name }, { type: 'merge', body }))
   return DONE
+}
+
+/** What nobody takes as a whole is taken with what admission reads of it: Kueue refuses a port that is there twice. */
+async function createWhole(
+  { resource, wanted, models }: Ensure & { readonly models: readonly Model[] },
+  api: KubeApi,
+  writeBack: WriteBack,
+): Promise<Result> {
+  const whole = await withWholeTemplates(wanted, models, api)
+  if (whole === undefined) return await create(resource, wanted, api, writeBack)
+  try {
+    return await create(resource, whole, api, writeBack)
+  } catch (error) {
+    if (!(error instanceof ApiError) || (error.status !== 422 && error.status !== 400)) throw error
+    return await create(resource, wanted, api, writeBack)
+  }
 }
 
 async function create(resource: Resource, wanted: KubeObject, api: KubeApi, writeBack: WriteBack): Promise<Result> {
@@ -221,13 +260,14 @@ async function create(resource: Resource, wanted: KubeObject, api: KubeApi, writ
   writeBack(resource, found)
   // A group's Workload belongs to all its pods alike: whose it is, the next decision tells.
   const hasController = controllerOf(wanted.metadata.ownerReferences) !== undefined
-  return hasController && !hasSameController(found, wanted) ? foreign(resource, wanted) : STALE
+  return hasController && !hasSameController(found, wanted) ? foreign(resource, found) : STALE
 }
 
-const foreign = ({ kind }: Resource, { metadata: { namespace, name } }: KubeObject): Result => ({
-  kind: 'blocked',
-  message: `${kind} ${namespace}/${name} belongs to somebody else`,
-})
+function foreign({ kind }: Resource, { metadata: { namespace, name, ownerReferences } }: KubeObject): Result {
+  const owner = controllerOf(ownerReferences)
+  const whose = owner === undefined ? 'somebody else' : `${owner.kind} ${owner.name}`
+  return { kind: 'blocked', message: `${kind} ${namespace}/${name} belongs to ${whose}` }
+}
 
 type Of<Kind extends Action['kind']> = Extract<Action, { readonly kind: Kind }>
 type Ensure = Of<'EnsureObject'>

@@ -3,8 +3,9 @@ import type { KubeApi } from '../kube/vocabulary/api.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
 import { type Action, subjectOf } from '../workload/actions.ts'
 import type { JobStanding, Standing } from './decision.ts'
-import { type Lanes, laneOf } from './lanes.ts'
+import { allToTheirEnd, type Lanes, laneOf } from './lanes.ts'
 import { perform, type Result, type WriteBack } from './perform.ts'
+import { Stillness } from './stillness.ts'
 
 export interface PerformerDeps {
   readonly api: KubeApi
@@ -19,19 +20,20 @@ export interface PerformerDeps {
 }
 
 export interface PerformerMetrics {
-  acted(action: Action['kind'], result: Result['kind'] | 'error'): void
+  acted(action: string, result: Result['kind'] | 'error'): void
   lifted(seconds: number): void
 }
 
 /** Where those stand who wait for an action that was refused. */
 export type Refused = (action: Action, message: string) => readonly (Standing | JobStanding)[]
 
-/** `again`: a write met an object that had changed. `later`: pods are left, of which no watch of ours brings news. */
+/** `again`: a write met an object that had changed. `later`: pods are left, or may come, of which no watch of ours brings news. */
 export type Outcome = 'settled' | 'again' | 'later'
 
 /** Sends what was decided, and counts and tells what became of it. */
 export class Performer {
   readonly #deps: PerformerDeps
+  readonly #stillness = new Stillness()
 
   constructor(deps: PerformerDeps) {
     this.#deps = deps
@@ -43,9 +45,7 @@ export class Performer {
    * contended patch, a quota is contended), so the unit is looked at again in any case.
    */
   async performAll(actions: readonly Action[], turn: number, refused: Refused = () => []): Promise<Outcome> {
-    const results = await Promise.allSettled(actions.map(action => this.#perform(action, turn, refused)))
-    for (const result of results) if (result.status === 'rejected') throw result.reason
-    const outcomes = results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+    const outcomes = await allToTheirEnd(actions.map(action => this.#perform(action, turn, refused)))
     return outcomes.find(outcome => outcome === 'again') ?? outcomes.find(outcome => outcome === 'later') ?? 'settled'
   }
 
@@ -77,7 +77,22 @@ export class Performer {
    */
   async #performIfLeading(action: Action, turn: number): Promise<Result | undefined> {
     const { api, writeBack, leads } = this.#deps
-    return leads(turn) ? await perform(action, api, writeBack) : undefined
+    if (!leads(turn)) return undefined
+    return action.kind === 'UnlessPodsLeft' ? await this.#whenStill(action) : await perform(action, api, writeBack)
+  }
+
+  /** The first look only begins the wait; the one at its end is a fresh one, and then the rest is done. */
+  async #whenStill(action: Extract<Action, { readonly kind: 'UnlessPodsLeft' }>): Promise<Result> {
+    const { api, writeBack, clock } = this.#deps
+    const still = this.#stillness.of(action, clock.monotonic())
+    if (still === 'short') return { kind: 'stale' }
+    const result = await perform(still === 'new' ? { ...action, actions: [] } : action, api, writeBack)
+    if (still === 'new' && result.kind === 'done') {
+      this.#stillness.begins(action, clock.monotonic())
+      return { kind: 'stale' }
+    }
+    this.#stillness.ends(action)
+    return result
   }
 
   #lifted(admittedAt: string | undefined): void {

@@ -1,7 +1,7 @@
 import type { EventRecorder, ObjectReference } from '../kube/coordination/events.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import { eventType, REASONS, type Reason } from '../workload/reasons.ts'
-import type { JobStanding, Standing } from './decision.ts'
+import type { JobStanding, Remark, Standing } from './decision.ts'
 
 /** Reasons for which a pod still waits; the others end its wait. */
 const WAITING: ReadonlySet<Reason> = new Set([
@@ -13,7 +13,11 @@ const WAITING: ReadonlySet<Reason> = new Set([
   'ForeignGates',
   'ExcessPod',
   'Evicted',
+  'WaitingForScheduler',
 ])
+
+/** Beyond this some are told twice, which their names make harmless: an Event that says the same has the same name. */
+const MOST_REMARKS = 10_000
 
 /** Of whom something is told, and for how many pods it stands. */
 interface Subject {
@@ -39,6 +43,7 @@ export class Standings {
   readonly #gauge: { waiting(reason: string, pods: number): void }
   readonly #told = new Map<string, { readonly reason: Reason; readonly note: string; readonly pods: number }>()
   readonly #counts = new Map<Reason, number>()
+  readonly #remarked = new Set<string>()
   #leadingSince = 0
 
   constructor(events: EventRecorder, gauge: { waiting(reason: string, pods: number): void }) {
@@ -61,9 +66,11 @@ export class Standings {
 
   tell(standings: readonly (Standing | JobStanding)[]): void {
     for (const standing of standings) {
-      const { reason, note, since } = standing
+      const { reason, since } = standing
       const { regarding, createdAt, pods } = subjectOf(standing)
       const told = this.#told.get(regarding.uid)
+      const steady = 'steady' in standing && standing.steady === true && told?.reason === reason
+      const note = steady ? told.note : standing.note
       if (told?.reason === reason && told.note === note && told.pods === pods) continue
       this.#uncount(told)
       this.#count(reason, pods)
@@ -71,6 +78,30 @@ export class Standings {
       if (told?.reason === reason && told.note === note) continue
       if (told === undefined && this.#isOldNews(createdAt, since)) continue
       this.#events.record({ regarding, type: eventType(reason), reason, action: 'Queue', note })
+    }
+  }
+
+  /** They stand nowhere any more: what they were told stays told, but they are not counted among those who wait. */
+  settle(objects: readonly KubeObject[], standings: readonly Standing[]): void {
+    const standing = new Set(standings.map(({ pod }) => pod.metadata.uid))
+    for (const {
+      metadata: { uid = '' },
+    } of objects) {
+      const told = this.#told.get(uid)
+      if (told === undefined || told.pods === 0 || standing.has(uid)) continue
+      this.#uncount(told)
+      this.#told.set(uid, { ...told, pods: 0 })
+    }
+  }
+
+  /** Once: the recorder knows what it has said of an object. */
+  remark(remarks: readonly Remark[]): void {
+    for (const { regarding, type, reason, note } of remarks) {
+      const said = `${regarding.uid}/${reason}/${note}`
+      if (this.#remarked.has(said)) continue
+      if (this.#remarked.size >= MOST_REMARKS) this.#remarked.clear()
+      this.#remarked.add(said)
+      this.#events.record({ regarding, type, reason, action: 'Place', note })
     }
   }
 

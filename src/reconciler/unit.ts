@@ -35,6 +35,8 @@ export interface Records {
   pod(namespace: string, name: string): Pod | undefined
   /** Whether the pods of the namespace are Muster's to queue. */
   selects(namespace: string): boolean
+  /** Not if another program gates pods, too, and this is one of its own. */
+  owns(pod: Pod): boolean
 }
 
 /** Work queue key of a unit: `single/ns/pod` or `group/ns/name`; no part of a Kubernetes name has a slash. */
@@ -77,6 +79,7 @@ export function unitKeysOf(pod: Pod, ownedBy: Records['ownedBy']): readonly stri
  * mirrors of static pods. What was given a Workload stays ours when the selector changes, until its end.
  */
 function isOurs(pod: Pod, namespace: string, records: Records): boolean {
+  if (!records.owns(pod)) return false
   return (!isMirror(pod) && records.selects(namespace)) || records.ownedBy(uidOf(pod)).length > 0
 }
 

@@ -7,6 +7,7 @@ import type { OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 import { localWorld } from '../webhooks/local-world.ts'
 import type { NamespaceFacts, OwnerFacts, World } from '../webhooks/world.ts'
 import { kindOf } from './rules.ts'
+import { ServedApis } from './served-apis.ts'
 import { objectsOf } from './subjects.ts'
 
 const KUEUE_GROUP = 'kueue.x-k8s.io'
@@ -18,12 +19,13 @@ export class ClusterState {
   readonly #namespaces = new Map<string, NamespaceFacts>()
   readonly #owners = new Map<string, OwnerFacts>()
   readonly #defaultQueues = new Set<string>()
+  readonly #apis = new ServedApis()
 
   /** Takes in the objects of a document and returns what is wrong with them. */
   add(document: ReadDocument): readonly Unreadable[] {
     const { file, line: first } = document.source
-    return objectsOf(document).flatMap(([object, line]) => {
-      const message = this.#addObject(object)
+    return objectsOf(document).flatMap(({ value, line, problem }) => {
+      const message = problem ?? this.#addObject(value)
       return message === undefined ? [] : [{ file, line, column: line === first ? document.column : 1, message }]
     })
   }
@@ -43,11 +45,13 @@ export class ClusterState {
         return facts.uid === '' ? { ...facts, uid: reference.uid } : facts
       },
       hasDefaultQueue: namespace => this.#defaultQueues.has(namespace) || this.#defaultQueues.has(ANY_NAMESPACE),
+      scheduling: () => this.#apis.scheduling,
     }
   }
 
   #addObject(object: unknown): string | undefined {
     if (!isObject(object)) return 'is no object: one that exists has apiVersion, kind and metadata'
+    if (this.#apis.add(object)) return undefined
     const { apiVersion, kind, metadata } = object
     if (typeof apiVersion !== 'string' || typeof kind !== 'string') return 'the object has no apiVersion or no kind'
     if (!isObject(metadata) || typeof metadata.name !== 'string' || metadata.name === '') {

@@ -1,96 +1,118 @@
 import type { PatchOperation } from '../admission/patch.ts'
-import type { AdmissionRequest } from '../admission/review.ts'
 import type { DocumentSource } from '../documents/documents.ts'
-import type { Unreadable } from '../documents/place.ts'
+import type { Place, Unreadable } from '../documents/place.ts'
 import type { FieldErrorType } from '../validation/field-error.ts'
-import type { StagesOutcome } from './stages.ts'
-import type { Subject } from './subjects.ts'
 
 /** One reviewed object, with the keys and the order of keys that `-o json` promises. */
 export interface Result {
-  readonly source: DocumentSource
+  readonly source: ResultSource
   readonly operation: string
   readonly kind: string
   readonly namespace: string
   /** A name that the API server will complete ends with `*`, which no real name has. */
   readonly name: string
   readonly allowed: boolean
+  /** One word of `REVIEW_REASONS`: why it was let through or refused. */
+  readonly reason: string
   readonly code: number
   readonly message: string
   readonly errors: readonly ReportedError[]
+  readonly findings: readonly Finding[]
   readonly warnings: readonly string[]
   readonly patch: readonly PatchOperation[]
   readonly result: unknown
 }
 
-export interface ReportedError {
+export interface ResultSource extends DocumentSource {
+  /** From the object to the pod template that was reviewed, as `spec.template`. */
+  readonly path?: string
+}
+
+export interface ReportedError extends Place {
   readonly field: string
   readonly type: FieldErrorType
   readonly detail: string
   readonly value: unknown
 }
 
-/** A result, and what people want to know besides. */
-export interface Reviewed {
-  readonly result: Result
-  /** One word: why it was let through or refused. */
-  readonly reason: string
+export type Severity = 'error' | 'warning'
+
+/** What a lint found, beyond what the webhooks say. */
+export interface Finding extends Place {
+  /** Stable: suppressions and baselines name it. */
+  readonly code: string
+  readonly severity: Severity
+  readonly message: string
+  readonly field: string
 }
 
-export interface Report {
-  readonly reviewed: readonly Reviewed[]
-  /** Everything that could not be read: input, cluster state, configuration. */
-  readonly unreadable: readonly Unreadable[]
-  /** Failures of Muster itself, with their stacks. */
-  readonly failures: readonly string[]
+/** What becomes known while inputs are read, in their order. */
+export type Entry =
+  | {
+      readonly kind: 'result'
+      readonly result: Result
+      /** The object before mutation. */
+      readonly given: unknown
+      /** How many findings are not among those of the result, because somebody does not want them. */
+      readonly suppressed: number
+      /** Those of them that the baseline forgives: the next baseline must not forget them. */
+      readonly forgiven: readonly Finding[]
+    }
+  /** Something that could not be read: input, cluster state, configuration. */
+  | { readonly kind: 'unreadable'; readonly unreadable: Unreadable }
+  /** A failure of Muster itself, with its stack. */
+  | { readonly kind: 'failure'; readonly stack: string }
+
+export interface Counts {
+  readonly objects: number
+  readonly admitted: number
+  readonly denied: number
+  /** Of findings, and warnings of webhooks. */
+  readonly errors: number
+  readonly warnings: number
+  readonly suppressed: number
+  readonly unreadable: number
 }
 
-/** What `-o json` and `-o yaml` print. */
-export function reportDocument({ reviewed, unreadable }: Report): unknown {
-  return {
-    apiVersion: 'review.muster.dev/v1alpha1',
-    kind: 'ReviewReport',
-    results: reviewed.map(({ result }) => result),
-    ...(unreadable.length > 0 ? { unreadable } : {}),
+/** Counts entries as they pass by. */
+export class Tally {
+  #objects = 0
+  #denied = 0
+  #errors = 0
+  #warnings = 0
+  #unreadable = 0
+  #failures = 0
+  #suppressed = 0
+
+  add(entry: Entry): void {
+    if (entry.kind === 'unreadable') this.#unreadable++
+    else if (entry.kind === 'failure') this.#failures++
+    else {
+      const { allowed, findings, warnings } = entry.result
+      this.#objects++
+      this.#suppressed += entry.suppressed
+      if (!allowed) this.#denied++
+      this.#warnings += warnings.length
+      for (const { severity } of findings) {
+        if (severity === 'error') this.#errors++
+        else this.#warnings++
+      }
+    }
   }
-}
 
-export function reviewedOf({ source, request }: Subject, outcome: StagesOutcome): Reviewed {
-  return {
-    reason: outcome.reason,
-    result: {
-      source,
-      operation: request.operation,
-      kind: request.kind.kind,
-      namespace: request.namespace || (metadataText(request, 'namespace') ?? ''),
-      name: nameOf(request),
-      allowed: outcome.allowed,
-      code: outcome.code,
-      message: outcome.message,
-      errors: outcome.errors.map(({ field, type, detail, value }) => ({ field, type, detail, value: value ?? null })),
-      warnings: outcome.warnings,
-      patch: outcome.patch,
-      result: outcome.result,
-    },
+  get failures(): number {
+    return this.#failures
   }
-}
 
-/** As the server answers when it fails: denied, because a request that was not judged must not pass. */
-export function failedOutcome({ object }: AdmissionRequest, error: unknown): StagesOutcome {
-  const message = `Muster failed because of an error of its own: ${String(error)}`
-  const errors = [{ field: '', type: 'InternalError' as const, detail: message }]
-  const nothing = { warnings: [], patch: [] }
-  return { allowed: false, reason: 'InternalError', code: 500, message, errors, ...nothing, result: object ?? null }
-}
-
-function nameOf(request: AdmissionRequest): string {
-  if (request.name) return request.name
-  const prefix = metadataText(request, 'generateName')
-  return metadataText(request, 'name') ?? (prefix === undefined ? '' : `${prefix}*`)
-}
-
-/** Objects come from anywhere: nothing about them is certain yet. */
-function metadataText(request: AdmissionRequest, key: 'name' | 'namespace' | 'generateName'): string | undefined {
-  const value: unknown = (request.object ?? request.oldObject)?.metadata?.[key]
-  return typeof value === 'string' && value !== '' ? value : undefined
+  get counts(): Counts {
+    return {
+      objects: this.#objects,
+      admitted: this.#objects - this.#denied,
+      denied: this.#denied,
+      errors: this.#errors,
+      warnings: this.#warnings,
+      suppressed: this.#suppressed,
+      unreadable: this.#unreadable,
+    }
+  }
 }

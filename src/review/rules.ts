@@ -1,4 +1,5 @@
 import type { AdmissionRequest, GroupVersionKind, GroupVersionResource } from '../admission/review.ts'
+import type { Configuration } from '../config/configuration.ts'
 import { parseApiVersion } from '../kube/vocabulary/api-version.ts'
 import { WEBHOOKS } from '../webhooks/all.ts'
 import { isCalledFor, type ServedKind, type Webhook } from '../webhooks/webhook.ts'
@@ -6,8 +7,10 @@ import { isCalledFor, type ServedKind, type Webhook } from '../webhooks/webhook.
 const SERVED: readonly ServedKind[] = WEBHOOKS.flatMap(({ rules }) => rules.map(({ of }) => of))
 
 /** The webhooks that the API server would call for a request, in its order: all that mutate, then all that validate. */
-export function webhooksFor(request: AdmissionRequest): readonly Webhook[] {
-  const called = WEBHOOKS.filter(webhook => isCalledFor(webhook, request))
+export function webhooksFor(request: AdmissionRequest, config: Configuration): readonly Webhook[] {
+  const called = WEBHOOKS.filter(
+    webhook => isCalledFor(webhook, request) && (webhook.concerns?.(request, config) ?? true),
+  )
   return [...called.filter(({ mutating }) => mutating), ...called.filter(({ mutating }) => !mutating)]
 }
 

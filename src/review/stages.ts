@@ -3,6 +3,7 @@ import { applyPatch, type PatchOperation } from '../admission/patch.ts'
 import type { AdmissionRequest } from '../admission/review.ts'
 import type { Verdict } from '../admission/verdict.ts'
 import type { FieldError } from '../validation/field-error.ts'
+import { unseenLabelWarnings } from '../webhooks/jobs/queue-label.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { World } from '../webhooks/world.ts'
 import { webhooksFor } from './rules.ts'
@@ -39,10 +40,10 @@ export function respond(
  * refusal ends it. Defaults that the API server would fill in are not.
  */
 export function passStages(request: AdmissionRequest, world: World, stage: Stage): StagesOutcome {
-  const webhooks = webhooksFor(request)
+  const webhooks = webhooksFor(request, world.config)
   if (webhooks.length === 0) {
     const message = `Muster has no webhook for ${request.operation} of ${request.kind.kind}`
-    return admitted(request, { reason: 'NotForMuster', message })
+    return { ...admitted(request, { reason: 'NotForMuster', message }), warnings: unseenLabelWarnings(request) }
   }
   let current = request
   let passed = admitted(request, { reason: 'NotInThisStage' })
@@ -56,8 +57,10 @@ export function passStages(request: AdmissionRequest, world: World, stage: Stage
     }
     const result = verdict.patch.length === 0 ? passed.result : applyPatch(current.object, verdict.patch)
     current = { ...current, object: result as AdmissionRequest['object'] }
-    // What the mutation said of the object tells more than that it is valid, too.
-    const reason = webhook.mutating || passed.reason === 'NotInThisStage' ? verdict.reason : passed.reason
+    // What a mutation said of the object tells more than that it is valid, too, or that another left it as it was.
+    const changes = verdict.patch.length > 0 || passed.patch.length === 0
+    const tells = webhook.mutating && webhook.advisory !== true && changes
+    const reason = tells || passed.reason === 'NotInThisStage' ? verdict.reason : passed.reason
     passed = { ...passed, reason, warnings, patch: [...passed.patch, ...verdict.patch], result }
   }
   return passed

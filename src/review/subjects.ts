@@ -1,15 +1,21 @@
 import type { EnvelopeCheck } from '../admission/envelope.ts'
 import type { AdmissionRequest, GroupVersionKind, UserInfo } from '../admission/review.ts'
-import type { DocumentSource, ReadDocument } from '../documents/documents.ts'
-import type { Unreadable } from '../documents/place.ts'
+import type { ReadDocument } from '../documents/documents.ts'
+import type { Path, Unreadable } from '../documents/place.ts'
 import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
+import type { ResultSource } from './report.ts'
 import { isServed, kindOf, resourceOf } from './rules.ts'
 
 /** One object to review, and the request in which the API server would send it. */
 export interface Subject {
-  readonly source: DocumentSource
+  readonly source: ResultSource
   readonly request: AdmissionRequest
+  readonly document: ReadDocument
+  /** From the document to the object. */
+  readonly path: Path
+  /** It came in an AdmissionReview, and is judged as that says. */
+  readonly isReview: boolean
 }
 
 export interface SubjectOptions {
@@ -17,6 +23,8 @@ export interface SubjectOptions {
   readonly namespace: string
   /** Who asks. It replaces what an AdmissionReview says; undefined leaves that as it is. */
   readonly user: UserInfo | undefined
+  /** Leaves out documents that are no Kubernetes objects. */
+  readonly skipUnknown?: boolean
 }
 
 /** A List in a List is legal; one that goes on like this is not meant to be read. */
@@ -32,29 +40,53 @@ export async function subjectsOf(
 ): Promise<readonly (Subject | Unreadable)[]> {
   const { file, document: index, line: first } = document.source
   const subjects: (Subject | Unreadable)[] = []
-  for (const [value, line] of objectsOf(document)) {
-    const read = isReview(value) ? readReview(value, options, await envelopeCheck()) : requestFor(value, options)
-    if (typeof read !== 'string') subjects.push({ source: { file, document: index, line }, request: read })
-    else subjects.push({ file, line, column: line === first ? document.column : 1, message: read })
+  for (const { value, line, path, problem } of objectsOf(document)) {
+    const review = isReview(value)
+    const read = problem ?? (review ? readReview(value, options, await envelopeCheck()) : requestFor(value, options))
+    if (typeof read === 'string') {
+      if (options.skipUnknown && !isManifest(value)) continue
+      subjects.push({ file, line, column: line === first ? document.column : 1, message: read })
+      continue
+    }
+    const source = { file, document: index, line }
+    const within = review ? [...path, 'request', read.object == null ? 'oldObject' : 'object'] : path
+    subjects.push({ source, request: read, document, path: within, isReview: review })
   }
   return subjects
 }
 
-type Located = readonly [value: unknown, line: number]
+const isManifest = (value: unknown): boolean => isObject(value) && 'kind' in value && 'apiVersion' in value
+
+export interface Located {
+  readonly value: unknown
+  readonly line: number
+  /** From the document. */
+  readonly path: Path
+  readonly problem?: string
+}
 
 /** The object itself, or what a List holds. Items of a typed list, as PodList, leave out what the list says already. */
 export function objectsOf(document: ReadDocument): readonly Located[] {
-  return unfolded(document.value, document.source.line, document, MAX_LISTS)
+  return unfolded({ value: document.value, line: document.source.line, path: [] }, document, MAX_LISTS)
 }
 
-function unfolded(value: unknown, line: number, document: ReadDocument, lists: number): readonly Located[] {
-  if (!isObject(value)) return [[value, line]]
+const NO_ITEMS = 'a List has its objects in items, a list: this one has none'
+
+function unfolded(located: Located, document: ReadDocument, lists: number): readonly Located[] {
+  const { value } = located
+  if (!isObject(value)) return [located]
   const { kind, apiVersion, items } = value
-  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items) || lists === 0) return [[value, line]]
+  if (typeof kind !== 'string' || !kind.endsWith('List')) return [located]
+  if (!Array.isArray(items)) {
+    if (kind !== 'List') return [located]
+    return items === null ? [] : [{ ...located, problem: NO_ITEMS }]
+  }
+  if (lists === 0) return [{ ...located, problem: `Lists are nested deeper than ${MAX_LISTS} levels` }]
   const itemKind = kind.slice(0, -'List'.length)
-  return items.flatMap(item => {
+  return items.flatMap((item, index) => {
     const full = isObject(item) && itemKind !== '' ? { apiVersion, kind: itemKind, ...item } : item
-    return unfolded(full, document.lineOf(item), document, lists - 1)
+    const path = [...located.path, 'items', index]
+    return unfolded({ value: full, line: document.lineOf(item), path }, document, lists - 1)
   })
 }
 

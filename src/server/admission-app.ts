@@ -1,6 +1,7 @@
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
+import { createReviewDecoder } from '../admission/protocol.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import { BODY_LIMIT, readBody } from './body.ts'
@@ -89,7 +90,7 @@ export function buildAdmissionApp(
   })
 
   const thread = new ReviewThread(deps.clock)
-  const roles = new RecentRoles()
+  const shared = { decode: createReviewDecoder(), thread, roles: new RecentRoles() }
   app.addHook('onClose', async () => await thread.close())
   const { webhookCuts } = deps.metrics
   const connections = new Connections(() => webhookCuts.inc({ reason: 'connections' }), options.maxConnections)
@@ -97,7 +98,7 @@ export function buildAdmissionApp(
   const inFlight = new InFlight(() => webhookCuts.inc({ reason: 'bytes' }), options.maxInFlight)
   const bounds = { limit: options.bodyLimit ?? BODY_LIMIT, connections, inFlight }
   for (const webhook of webhooks) {
-    addWebhook(app, webhook, createReviewer(webhook, deps, thread, roles), deps.clock, lifecycle, bounds)
+    addWebhook(app, webhook, createReviewer(webhook, deps, shared), deps.clock, lifecycle, bounds)
   }
   return app
 }

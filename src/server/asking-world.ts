@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { OwnerReference } from '../kube/vocabulary/objects.ts'
+import type { ServedScheduling } from '../kube/vocabulary/served-scheduling.ts'
 import { PLAIN_ROLES, type Roles } from '../webhooks/roles.ts'
 import type { Found, NamespaceFacts, OwnerFacts, World } from '../webhooks/world.ts'
 
@@ -11,6 +12,8 @@ export interface CachedWorld {
   readonly config: Configuration
   readonly self: string
   readonly holds: readonly string[]
+  /** As it is now: it changes when an API is installed, or taken away. */
+  scheduling(): ServedScheduling
   namespace(name: string): Known<Found<NamespaceFacts>>
   owner(namespace: string, reference: OwnerReference): Known<Found<OwnerFacts>>
   hasDefaultQueue(namespace: string): boolean
@@ -30,7 +33,7 @@ export interface Fact {
 }
 
 /** What is settled before the first question; the review thread, where no caches are, begins with nothing else. */
-export type Settled = Pick<CachedWorld, 'config' | 'self' | 'holds'>
+export type Settled = Pick<CachedWorld, 'config' | 'self' | 'holds'> & { readonly served: ServedScheduling }
 
 /**
  * A world that notes what it was asked and could not answer. The rules get an answer all the same, as if there were no
@@ -42,16 +45,20 @@ export class AskingWorld implements World {
   readonly self: string
   readonly holds: readonly string[]
   readonly roles: Roles
-  readonly #known: Settled & Partial<CachedWorld>
+  readonly #known: Settled | CachedWorld
   #facts: Map<string, Fact['answer']> | undefined
   #open: Map<string, Question> | undefined
 
-  constructor(known: Settled & Partial<CachedWorld>, roles: Roles = PLAIN_ROLES) {
+  constructor(known: Settled | CachedWorld, roles: Roles = PLAIN_ROLES) {
     this.config = known.config
     this.self = known.self
     this.holds = known.holds
     this.roles = roles
     this.#known = known
+  }
+
+  get #cached(): CachedWorld | undefined {
+    return 'served' in this.#known ? undefined : this.#known
   }
 
   get open(): readonly Question[] {
@@ -65,20 +72,24 @@ export class AskingWorld implements World {
   }
 
   namespace(name: string): Found<NamespaceFacts> {
-    const namespace = this.#known.namespace?.(name) ?? 'unknown'
+    const namespace = this.#cached?.namespace(name) ?? 'unknown'
     return namespace === 'unknown' ? this.#ask({ kind: 'namespace', namespace: name }, 'absent') : namespace
   }
 
   owner(namespace: string, reference: OwnerReference): Found<OwnerFacts> {
-    const owner = this.#known.owner?.(namespace, reference) ?? 'unknown'
+    const owner = this.#cached?.owner(namespace, reference) ?? 'unknown'
     if (owner !== 'unknown') return owner
     const { apiVersion, kind, name, uid } = reference
     return this.#ask({ kind: 'owner', namespace, reference: { apiVersion, kind, name, uid } }, 'absent')
   }
 
   hasDefaultQueue(namespace: string): boolean {
-    const has = this.#known.hasDefaultQueue?.(namespace)
+    const has = this.#cached?.hasDefaultQueue(namespace)
     return has ?? this.#ask({ kind: 'hasDefaultQueue', namespace }, false)
+  }
+
+  scheduling(): ServedScheduling {
+    return 'served' in this.#known ? this.#known.served : this.#known.scheduling()
   }
 
   #ask<T extends Fact['answer']>(question: Question, meanwhile: T): T {

@@ -76,10 +76,22 @@ export function createMetrics(options: { readonly version: string; readonly proc
       labelNames: ['reason'],
       registers,
     }),
+    configurationChanges: new Counter({
+      name: 'muster_configuration_changes_total',
+      help: 'Changes of the configuration file that were seen: taken, partly (the rest needs a restart), refused.',
+      labelNames: ['result'],
+      registers,
+    }),
     webhookCoverage: new Gauge({
       name: 'muster_webhook_coverage_findings',
       help: 'Differences between the installed webhook configuration and the one of Muster (slips, wasted, unclear).',
       labelNames: ['kind'],
+      registers,
+    }),
+    coScheduling: new Gauge({
+      name: 'muster_co_scheduling_served',
+      help: 'Whether the API server serves what places pods together, by backend (kubernetes, kai).',
+      labelNames: ['backend'],
       registers,
     }),
     tlsNotAfter: new Gauge({

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { refusal } from '../admission/answer.ts'
-import { createReviewDecoder } from '../admission/protocol.ts'
+import type { ReviewDecoder } from '../admission/protocol.ts'
 import type { Operation } from '../admission/review.ts'
 import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { Fields } from '../kube/vocabulary/fields.ts'
@@ -21,6 +21,13 @@ export interface ReviewerDeps {
   readonly log: Logger
   readonly metrics: Metrics
   readonly clock: Clock
+}
+
+/** What the reviewers of a server have in common: a decoder for each of them took more than 1 MB each. */
+export interface Shared {
+  readonly decode: ReviewDecoder
+  readonly thread: ReviewThread
+  readonly roles: Roles
 }
 
 /** What goes over the wire. 200 carries an AdmissionReview, everything else one line of JSON. */
@@ -46,12 +53,11 @@ export interface Reviewer {
 
 const CROWDED = 'too much was arriving at once, and this had taken the longest'
 
-export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: ReviewThread, roles: Roles): Reviewer {
+export function createReviewer(webhook: Webhook, deps: ReviewerDeps, { decode, thread, roles }: Shared): Reviewer {
   const { log, clock } = deps
   const { threadAbove = Number.POSITIVE_INFINITY } = webhook
   const recorder = webhookRecorder(deps.metrics, webhook.name)
   const logDecision = createDecisionLog(log, webhook.name)
-  const decode = createReviewDecoder()
 
   const unreadable = (status: number, reason: string): Answer => {
     recorder.failed('unreadable')
@@ -96,7 +102,7 @@ export function createReviewer(webhook: Webhook, deps: ReviewerDeps, thread: Rev
       const reply = await thread.review({
         webhook: webhook.name,
         body,
-        settled: { config, self, holds },
+        settled: { config, self, holds, served: world.scheduling() },
         inquire: inquiry(world, started, budget),
         until: started + budget,
         late: new BudgetExceeded(budget),

@@ -1,6 +1,7 @@
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { SERVICE_NAME, SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
+import { type Authority, LIFE_MS, type PairFacts } from './rotation.ts'
 
 /** A certificate and its private key, both PEM. */
 export interface KeyPair {
@@ -25,16 +26,22 @@ export const SERVING_NAMES: readonly string[] = [
 ]
 
 const HOUR = 3_600_000
-const DAY = 24 * HOUR
-const AUTHORITY_LIFE = 365 * DAY
-const LEAF_LIFE = 30 * DAY
+
+/**
+ * A serving certificate with an authority of its own, whose key is forgotten here: nobody who breaks into a replica can
+ * make another. So every renewal is a change of authority, and what is done three times in two months is known to work.
+ */
+export async function issuePair(names: readonly string[], now: number): Promise<ServingPair> {
+  const authority = await issueAuthority(now)
+  return { ...(await issueLeaf(authority, names, now)), bundle: bundleOf(authoritiesIn(authority.certificate)) }
+}
 
 /**
  * A new CA. Its name has a random part, because the certificates carry no key identifiers: while two CAs overlap in
  * a bundle, the name is how a client finds the one that signed.
  */
 export async function issueAuthority(now: number): Promise<KeyPair> {
-  return await generate(`Muster CA ${randomBytes(8).toString('hex')}`, now, now + AUTHORITY_LIFE, [
+  return await generate(`Muster CA ${randomBytes(8).toString('hex')}`, now, now + LIFE_MS, [
     { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
     { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
   ])
@@ -42,7 +49,7 @@ export async function issueAuthority(now: number): Promise<KeyPair> {
 
 /** A serving certificate for the given host names and addresses. It never outlives its CA. */
 export async function issueLeaf(authority: KeyPair, names: readonly string[], now: number): Promise<KeyPair> {
-  const notAfter = Math.min(now + LEAF_LIFE, inspect(authority.certificate).notAfter)
+  const notAfter = Math.min(now + LIFE_MS, inspect(authority.certificate).notAfter)
   return await generate(
     'Muster',
     now,
@@ -115,27 +122,33 @@ export function bundleCertificates(bundle: string): readonly X509Certificate[] {
   return blocks.map(block => new X509Certificate(block))
 }
 
-/** Why a pair must not be served, or undefined when a client that trusts the bundle accepts it now. */
-export function pairProblem(pair: ServingPair, names: readonly string[], now: number): string | undefined {
+/** Why no client would ever accept the pair, or what a client that trusts the bundle makes of it, and when. */
+export function readPair(pair: ServingPair, names: readonly string[]): PairFacts | string {
   try {
     const leaf = new X509Certificate(pair.certificate)
     if (!leaf.checkPrivateKey(createPrivateKey(pair.key))) return 'the private key does not belong to the certificate'
     const issuer = bundleCertificates(pair.bundle).find(ca => leaf.checkIssued(ca) && leaf.verify(ca.publicKey))
     if (issuer === undefined) return 'no CA of the bundle has signed the certificate'
     if (!issuer.ca) return 'the certificate that signed is not a CA'
-    return (
-      dateProblem('the certificate', leaf, now) ??
-      dateProblem('its CA', issuer, now) ??
-      names.filter(name => !covers(leaf, name)).map(name => `the certificate does not name ${name}`)[0]
-    )
+    const missing = names.find(name => !covers(leaf, name))
+    if (missing !== undefined) return `the certificate does not name ${missing}`
+    return {
+      authority: authorityOf(issuer),
+      notBefore: Math.max(leaf.validFromDate.getTime(), issuer.validFromDate.getTime()),
+      notAfter: Math.min(leaf.validToDate.getTime(), issuer.validToDate.getTime()),
+    }
   } catch (error) {
     return `unreadable certificate or key: ${error instanceof Error ? error.message : String(error)}`
   }
 }
 
-function dateProblem(what: string, certificate: X509Certificate, now: number): string | undefined {
-  if (now < certificate.validFromDate.getTime()) return `${what} is valid only from ${certificate.validFrom}`
-  if (now >= certificate.validToDate.getTime()) return `${what} expired on ${certificate.validTo}`
+/** Why a pair must not be served, or undefined when a client that trusts the bundle accepts it now. */
+export function pairProblem(pair: ServingPair, names: readonly string[], now: number): string | undefined {
+  const facts = readPair(pair, names)
+  if (typeof facts === 'string') return facts
+  const day = (time: number) => new Date(time).toISOString()
+  if (now < facts.notBefore) return `the certificate, or its CA, is valid only from ${day(facts.notBefore)}`
+  if (now >= facts.notAfter) return `the certificate, or its CA, expired on ${day(facts.notAfter)}`
   return undefined
 }
 
@@ -143,8 +156,23 @@ function covers(certificate: X509Certificate, name: string): boolean {
   return (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name, { subject: 'never' })) !== undefined
 }
 
-/** Certificates are renewed when a third of their life is left: the rest is time for people to notice a failure. */
-export function isDue(pem: string, now: number): boolean {
-  const { notBefore, notAfter } = inspect(pem)
-  return now >= notAfter - (notAfter - notBefore) / 3
+/** The CAs of a bundle; none where there is no bundle, or one that nobody can read. */
+export function authoritiesIn(bundle: string | undefined): readonly Authority[] {
+  try {
+    return bundleCertificates(bundle ?? '').map(authorityOf)
+  } catch {
+    return []
+  }
 }
+
+function authorityOf(certificate: X509Certificate): Authority {
+  return {
+    fingerprint: certificate.fingerprint256,
+    notAfter: certificate.validToDate.getTime(),
+    certificate: certificate.toString().trim(),
+  }
+}
+
+/** As it is stored and installed. */
+export const bundleOf = (authorities: readonly Authority[]): string =>
+  authorities.map(({ certificate }) => `${certificate}\n`).join('')

@@ -3,10 +3,13 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { inspect, isDue, issueAuthority, issueLeaf, type KeyPair, pairProblem, type ServingPair } from './authority.ts'
+import { authoritiesIn, inspect, type KeyPair, readPair, type ServingPair } from './authority.ts'
+import { type CertificateRecord, currentPair, NAMES, rewritten, storedFacts } from './record.ts'
+import { decideRotation, type Rotation } from './rotation.ts'
 
-const AUTHORITY = { certificate: 'ca.crt', key: 'ca.key' }
-const LEAF = { certificate: 'tls.crt', key: 'tls.key' }
+/** Says whose folder it is. Earlier versions kept the key of their CA there, and that said it. */
+const OURS = '.made-by-muster'
+const FORMERLY_OURS = 'ca.key'
 
 /** A lock this old belongs to a process that died. */
 const LOCK_LIFE_MS = 10_000
@@ -19,73 +22,97 @@ export interface CertificateFolder {
 }
 
 /**
- * The serving pair that lies in a folder (ca.crt, ca.key, tls.crt, tls.key), made or renewed where needed.
- * A folder with a pair but without ca.key is somebody else's, a mounted Secret perhaps: it is used as it is,
- * and never written to.
+ * The serving pair that lies in a folder, made or renewed where needed. A folder with a pair and without Muster's mark
+ * is somebody else's, a mounted Secret perhaps: it is used as it is, and never written to. Who the clients are is not
+ * known, so `ca.crt` is taken for what they trust.
  */
 export async function loadOrCreate(options: CertificateFolder): Promise<ServingPair> {
-  const present = await read(options)
-  if (present.kind === 'good') return present.pair
-  if (present.kind === 'foreign') throw new Error(foreignProblem(options.folder, present.problem))
-  await mkdir(options.folder, { recursive: true, mode: 0o700 })
-  return await withLock(options.folder, async () => {
-    // Another process may have done the work while this one waited.
-    const again = await read(options)
-    return again.kind === 'good' ? again.pair : await renew(options)
-  })
-}
-
-type Present =
-  | { readonly kind: 'good'; readonly pair: ServingPair }
-  | { readonly kind: 'due' }
-  | { readonly kind: 'foreign'; readonly problem: string }
-
-async function read({ folder, names, now }: CertificateFolder): Promise<Present> {
-  const authority = await readPair(folder, AUTHORITY)
-  const leaf = await readPair(folder, LEAF)
-  if (leaf.certificate === undefined || leaf.key === undefined) return { kind: 'due' }
-  const pair = { certificate: leaf.certificate, key: leaf.key, bundle: authority.certificate ?? '' }
-  const problem = pairProblem(pair, names, now())
-  if (authority.key === undefined) return problem === undefined ? { kind: 'good', pair } : { kind: 'foreign', problem }
-  const due =
-    problem !== undefined || isDue(pair.certificate, now()) || authorityProblem(authority, now()) !== undefined
-  return due ? { kind: 'due' } : { kind: 'good', pair }
-}
-
-async function renew({ folder, names, now, log }: CertificateFolder): Promise<ServingPair> {
-  const found = await readPair(folder, AUTHORITY)
-  const problem = authorityProblem(found, now())
-  let authority: KeyPair
-  if (problem === undefined && found.certificate !== undefined && found.key !== undefined) {
-    authority = { certificate: found.certificate, key: found.key }
-  } else {
-    log.info({ folder, reason: problem }, 'a new CA is made; clients have to trust the new ca.crt')
-    authority = await issueAuthority(now())
-    await writePair(folder, AUTHORITY, authority)
+  const present = await look(options)
+  if (present.step !== 'keep') {
+    await mkdir(options.folder, { recursive: true, mode: 0o700 })
+    await withLock(options.folder, async () => {
+      // Another process may have done the work while this one waited.
+      const { step, record } = await look(options)
+      if (step !== 'keep') await takeStep(options, step, record)
+    })
   }
-  const leaf = await issueLeaf(authority, names, now())
-  await writePair(folder, LEAF, leaf)
-  log.info({ folder, notAfter: new Date(inspect(leaf.certificate).notAfter).toISOString() }, 'certificate issued')
-  return { ...leaf, bundle: authority.certificate }
+  const pair = currentPair((await look(options)).record)
+  if (pair === undefined) throw new Error(foreignProblem(options.folder, 'one of them is missing'))
+  return pair
 }
 
-function authorityProblem(authority: Partial<KeyPair>, now: number): string | undefined {
-  if (authority.certificate === undefined || authority.key === undefined) return 'there is none yet'
-  // A CA is its own leaf for this purpose: the key fits, it has signed itself, the dates hold.
-  const pair = { certificate: authority.certificate, key: authority.key, bundle: authority.certificate }
-  return pairProblem(pair, [], now) ?? (isDue(authority.certificate, now) ? 'the old one expires soon' : undefined)
+interface Look {
+  readonly step: Rotation['record']
+  readonly record: CertificateRecord
 }
+
+async function look({ folder, names, now }: CertificateFolder): Promise<Look> {
+  const { record, ageMs } = await read(folder, now())
+  const authorities = authoritiesIn(record.bundle).map(authority => ({ ...authority, ageMs }))
+  const decided = decideRotation(storedFacts(record, names, ageMs), [{ authorities }], now())
+  const pair = currentPair(record)
+  if (!record.ours && pair !== undefined && !decided.serve) {
+    const facts = readPair(pair, names)
+    throw new Error(foreignProblem(folder, typeof facts === 'string' ? facts : outOfDate(facts.notAfter)))
+  }
+  return { step: decided.record, record }
+}
+
+async function read(folder: string, now: number): Promise<{ record: CertificateRecord; ageMs: number }> {
+  const file = (name: string): string => join(folder, name)
+  const [current, next, bundle] = await Promise.all([
+    readFiles(folder, NAMES.current),
+    readFiles(folder, NAMES.next),
+    readText(file(NAMES.bundle)),
+  ])
+  const marks = await Promise.all([OURS, FORMERLY_OURS].map(name => modified(file(name))))
+  const ours = current === undefined || marks.some(mark => mark !== undefined)
+  const written = await modified(file(NAMES.bundle))
+  return { record: { ours, current, next, bundle: bundle ?? '' }, ageMs: written === undefined ? 0 : now - written }
+}
+
+/** In an order in which a process can be killed anywhere: what is there then is good, or is made again. */
+async function takeStep(
+  { folder, names, now, log }: CertificateFolder,
+  step: Exclude<Rotation['record'], 'keep'>,
+  found: CertificateRecord,
+): Promise<void> {
+  const { current, next, bundle } = await rewritten(found, step, names, now())
+  await replace(join(folder, OURS), '', 0o644)
+  if (next !== undefined) await writePair(folder, NAMES.next, next)
+  if (bundle !== found.bundle) {
+    await replace(join(folder, NAMES.bundle), bundle, 0o644)
+    log.info({ folder, step }, 'a new CA is made; clients have to trust the new ca.crt')
+  }
+  if (current !== undefined && current !== found.current) {
+    await writePair(folder, NAMES.current, current)
+    log.info({ folder, notAfter: new Date(inspect(current.certificate).notAfter).toISOString() }, 'certificate issued')
+  }
+  const gone = next === undefined ? Object.values(NAMES.next) : []
+  await Promise.all([...gone, FORMERLY_OURS].map(name => rm(join(folder, name), { force: true })))
+}
+
+const outOfDate = (notAfter: number): string => `not valid today (until ${new Date(notAfter).toISOString()})`
 
 function foreignProblem(folder: string, problem: string): string {
-  return `${folder}: tls.crt and tls.key cannot be served: ${problem}. There is no ca.key, so they are not Muster's to replace: renew them, or empty the folder and let Muster make its own`
+  return `${folder}: tls.crt and tls.key cannot be served: ${problem}. Muster has not made them (there is no ${OURS}), so they are not its to replace: renew them, or empty the folder and let Muster make its own`
 }
 
-async function readPair(folder: string, files: { certificate: string; key: string }): Promise<Partial<KeyPair>> {
+async function readFiles(folder: string, files: { certificate: string; key: string }): Promise<KeyPair | undefined> {
   const [certificate, key] = await Promise.all([
     readText(join(folder, files.certificate)),
     readText(join(folder, files.key)),
   ])
-  return { certificate, key }
+  return certificate === undefined || key === undefined ? undefined : { certificate, key }
+}
+
+async function modified(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).mtimeMs
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  }
 }
 
 async function readText(file: string): Promise<string | undefined> {
@@ -135,12 +162,8 @@ async function withLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
 }
 
 async function isStale(lock: string): Promise<boolean> {
-  try {
-    return Date.now() - (await stat(lock)).mtimeMs > LOCK_LIFE_MS
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return false
-    throw error
-  }
+  const taken = await modified(lock)
+  return taken !== undefined && Date.now() - taken > LOCK_LIFE_MS
 }
 
 function isCode(error: unknown, code: string): boolean {

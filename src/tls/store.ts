@@ -2,7 +2,8 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Logger } from 'pino'
 import type { Clock } from '../kube/vocabulary/clock.ts'
 import type { ReadinessCheck } from '../kube/vocabulary/readiness.ts'
-import { bundleCertificates, inspect, pairProblem, type ServingPair } from './authority.ts'
+import { inspect, pairProblem, readPair, type ServingPair } from './authority.ts'
+import type { PairFacts } from './rotation.ts'
 
 /** A TLS server as far as the store needs it. */
 export interface SecureServer {
@@ -33,6 +34,7 @@ export class TlsStore {
   readonly #deps: StoreDeps
   readonly #servers = new Set<SecureServer>()
   #current: ServingPair
+  #facts: PairFacts | undefined
 
   /** Throws when the first pair cannot be served: without any certificate there is nothing to go on with. */
   constructor(first: ServingPair, deps: StoreDeps) {
@@ -45,6 +47,11 @@ export class TlsStore {
 
   get current(): ServingPair {
     return this.#current
+  }
+
+  /** Who signed what is served, and for when. */
+  get facts(): PairFacts | undefined {
+    return this.#facts
   }
 
   /** From now on the server gets every new certificate. It must have been started with the current one. */
@@ -79,8 +86,10 @@ export class TlsStore {
 
   #publish(): void {
     const { tlsNotAfter } = this.#deps.metrics
-    const authorities = bundleCertificates(this.#current.bundle).map(ca => ca.validToDate.getTime())
-    tlsNotAfter.set({ certificate: 'ca' }, Math.min(...authorities) / 1000)
+    const facts = readPair(this.#current, this.#deps.names)
+    this.#facts = typeof facts === 'object' ? facts : undefined
+    const { authority } = this.#facts ?? {}
+    if (authority !== undefined) tlsNotAfter.set({ certificate: 'ca' }, authority.notAfter / 1000)
     tlsNotAfter.set({ certificate: 'leaf' }, inspect(this.#current.certificate).notAfter / 1000)
   }
 }
@@ -141,6 +150,7 @@ function servingProblem(pair: ServingPair, deps: StoreDeps): string | undefined 
   }
 }
 
+/** Whom else clients trust makes no difference to what they are shown. */
 function isSame(one: ServingPair, other: ServingPair): boolean {
-  return one.certificate === other.certificate && one.key === other.key && one.bundle === other.bundle
+  return one.certificate === other.certificate && one.key === other.key
 }

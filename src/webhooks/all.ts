@@ -1,5 +1,6 @@
 import { JOB_WEBHOOKS } from './jobs/jobs.ts'
 import { QUEUE_LABEL_WEBHOOKS } from './jobs/queue-label.ts'
+import { POD_GROUP_WEBHOOKS } from './pod-groups/pod-groups.ts'
 import { BINDING_WEBHOOKS } from './pods/binding.ts'
 import { POD_WEBHOOKS } from './pods/pods.ts'
 import type { Webhook } from './webhook.ts'
@@ -12,4 +13,5 @@ export const WEBHOOKS: readonly Webhook[] = [
   ...JOB_WEBHOOKS,
   ...WORKLOAD_WEBHOOKS,
   ...QUEUE_LABEL_WEBHOOKS,
+  ...POD_GROUP_WEBHOOKS,
 ]

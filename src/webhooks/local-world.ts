@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import { NAMESPACE_NAME_LABEL, OFFLINE_IDENTITY } from '../kube/vocabulary/names.ts'
+import { NOTHING_SERVED } from '../kube/vocabulary/served-scheduling.ts'
 import { PLAIN_ROLES } from './roles.ts'
 import type { World } from './world.ts'
 
@@ -12,14 +13,15 @@ export function localWorld(config: Configuration): World {
     namespace: name => ({ uid: name, labels: { [NAMESPACE_NAME_LABEL]: name } }),
     owner: () => 'absent',
     hasDefaultQueue: () => false,
+    scheduling: () => NOTHING_SERVED,
     roles: PLAIN_ROLES,
   }
 }
 
 const BUILTIN: readonly string[] = ['pod', 'batch/job', 'jobset.x-k8s.io/jobset']
 
-/** What the engine of a configuration queues, for those who have no engine to ask. */
-function heldBy(config: Configuration): readonly string[] {
+/** What is queued with a configuration: by Muster, or, beside pods, by Kueue where that is the engine. */
+export function heldBy(config: Configuration): readonly string[] {
   const { frameworks } = config.integrations
   return config.engine === 'kueue' ? frameworks : BUILTIN.filter(name => name === 'pod' || frameworks.includes(name))
 }

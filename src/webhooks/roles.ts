@@ -1,6 +1,7 @@
 import type { PatchOperation } from '../admission/patch.ts'
 import { PreparedPatch } from '../admission/prepared-patch.ts'
 import type { PodSpec } from '../kube/vocabulary/objects.ts'
+import { creatorStamp, type Stamp } from '../workload/creator.ts'
 import { roleHash } from '../workload/role-hash.ts'
 
 /**
@@ -9,6 +10,8 @@ import { roleHash } from '../workload/role-hash.ts'
  */
 export interface Roles {
   hashOf(spec: PodSpec): string
+  /** Of who created them. */
+  readonly stampOf: Stamp
   /** The patch that all pods of one role and creator get that come without any mark of ours. */
   marksOf(kin: string, make: () => readonly PatchOperation[]): PreparedPatch
 }
@@ -16,5 +19,6 @@ export interface Roles {
 /** Remembers nothing. */
 export const PLAIN_ROLES: Roles = {
   hashOf: roleHash,
+  stampOf: creatorStamp,
   marksOf: (_kin, make) => new PreparedPatch(make()),
 }

@@ -2,6 +2,7 @@ import type { AdmissionRequest, Operation } from '../admission/review.ts'
 import type { Verdict } from '../admission/verdict.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { LabelSelector } from '../kube/vocabulary/objects.ts'
+import type { ServedScheduling } from '../kube/vocabulary/served-scheduling.ts'
 import type { World } from './world.ts'
 
 /**
@@ -15,11 +16,13 @@ export interface Webhook {
   readonly path: string
   readonly mutating: boolean
   readonly rules: readonly Rule[]
-  /** Whether the configuration has a use for it; without this it always has. */
-  readonly isEnabled?: (config: Configuration) => boolean
+  /** Whether the configuration, and what the cluster has, leave a use for it; without this there always is one. */
+  readonly isEnabled?: (config: Configuration, served: ServedScheduling) => boolean
   /** It only warns: nothing gets past Muster where it is not called, so nothing waits for it either. */
   readonly advisory?: boolean
   readonly queueing?: Queueing
+  /** As its match conditions say it: what the API server does not send is not reviewed offline either. */
+  readonly concerns?: (request: AdmissionRequest, config: Configuration) => boolean
   /** A review of more bytes than this is decided in the thread for large ones; without it all are decided at once. */
   readonly threadAbove?: number
   readonly review: (request: AdmissionRequest, world: World) => Verdict
@@ -38,6 +41,8 @@ export interface Rule {
   readonly of: ServedKind
   readonly subresource?: string
   readonly operations: readonly Operation[]
+  /** Objects of the kind are in no queue, also where the webhook is for those that are. */
+  readonly waitsForNothing?: boolean
   /** What happens unseen where no installed rule says the same: half a sentence for who reads the coverage check. */
   readonly unseen: string
 }

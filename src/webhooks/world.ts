@@ -1,5 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { ObjectMeta, OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
+import type { ServedScheduling } from '../kube/vocabulary/served-scheduling.ts'
 import type { Roles } from './roles.ts'
 
 export type Found<T> = T | 'absent'
@@ -29,5 +30,7 @@ export interface World {
   owner(namespace: string, reference: OwnerReference): Found<OwnerFacts>
   /** A LocalQueue named `default` exists in the namespace. */
   hasDefaultQueue(namespace: string): boolean
+  /** What the API server serves for placing pods together. */
+  scheduling(): ServedScheduling
   readonly roles: Roles
 }

@@ -11,6 +11,12 @@ export interface Target {
   readonly uid: string
 }
 
+/** The pod whose shape stands for a podSet. */
+export interface Model {
+  readonly podSet: string
+  readonly pod: Target
+}
+
 /**
  * What the reconciler wants done, as data: it can be logged, compared in a test and replayed.
  * Each one is safe to do twice, safe under two leaders, and safe to lose: the next pass decides it again.
@@ -22,6 +28,8 @@ export type Action =
       readonly resource: Resource
       readonly wanted: KubeObject
       readonly known?: KubeObject
+      /** For a Workload: the pods to be taken as its templates as they are, and not as they are known. */
+      readonly models?: readonly Model[]
     }
   | {
       readonly kind: 'AddOwners'
@@ -29,6 +37,14 @@ export type Action =
       readonly workload: Target
       readonly resourceVersion: string
       readonly ownerReferences: readonly OwnerReference[]
+    }
+  /** From now on it goes only when it is let go. */
+  | {
+      readonly kind: 'HoldWorkload'
+      readonly resource: Resource
+      readonly workload: Target
+      readonly resourceVersion: string
+      readonly finalizers: readonly string[]
     }
   | {
       readonly kind: 'SetStatus'
@@ -44,6 +60,9 @@ export type Action =
       readonly resourceVersion: string
       readonly queueName: string
       readonly annotations?: StringMap
+      readonly finalizers?: readonly string[]
+      /** What else of its spec decides about its turn. */
+      readonly terms?: object
     }
   | {
       readonly kind: 'ReleaseWorkload'
@@ -73,16 +92,26 @@ export type Action =
       /** For a start: when the workload was admitted, for the metric. */
       readonly admittedAt?: string
     }
-  /** Does the rest if no pod with the label is left that has not ended: what still runs keeps its quota. */
+  /**
+   * Does the rest if for a while no pod with the label has been there that has not ended: what still runs, or is about
+   * to, keeps its quota.
+   */
   | {
       readonly kind: 'UnlessPodsLeft'
       readonly namespace: string
       readonly labelSelector: string
+      /** The versions that were looked at: when they change, the while begins anew. */
+      readonly asOf: string
       readonly actions: readonly Action[]
     }
   | { readonly kind: 'DeleteWorkload'; readonly resource: Resource; readonly workload: Target }
   | { readonly kind: 'RemoveFinalizer'; readonly pod: Target }
-  | { readonly kind: 'DeletePod'; readonly pod: Target }
+  /** With `because`, the pod says first why it is stopped, in its condition `TerminationTarget`. */
+  | {
+      readonly kind: 'DeletePod'
+      readonly pod: Target
+      readonly because?: { readonly reason: string; readonly message: string; readonly at: string }
+    }
 
 export function targetOf(object: { readonly metadata: { namespace?: string; name?: string; uid?: string } }): Target {
   const { namespace = '', name = '', uid = '' } = object.metadata

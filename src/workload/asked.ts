@@ -18,8 +18,12 @@ function amountsOf({ requests, limits }: NonNullable<PodSpec['resources']>): Pod
 /** What the cache keeps of a spec: what admission reads, and what a lift must not contradict. */
 export function keptOf(spec: PodSpec): PodSpec {
   const { nodeSelector, tolerations } = spec
-  return { ...askedOf(spec), ...(nodeSelector && { nodeSelector }), ...(tolerations && { tolerations }) }
+  return { ...askedOf(spec), ...(says(nodeSelector) && { nodeSelector }), ...(says(tolerations) && { tolerations }) }
 }
+
+/** An empty list or map is what a stopped JobSet is left with, and the same as none. */
+const says = <T extends object>(value: T | null | undefined): value is T =>
+  value !== null && value !== undefined && Object.keys(value).length > 0
 
 /** The spec of a pod, as far as it is kept. */
 export function specOf(pod: Pod): PodSpec {

@@ -1,6 +1,6 @@
 import type { OwnerReference, Pod, PodSpec } from '../kube/vocabulary/objects.ts'
 import { compareVersions } from '../kube/vocabulary/versions.ts'
-import { askedBy, askedOf } from './asked.ts'
+import { specOf } from './asked.ts'
 import { chargeOf, uncovered } from './charge.ts'
 import { type PlannedRole, planGroup, roleNameOf } from './group-plan.ts'
 import { queueOf } from './pod-facts.ts'
@@ -8,6 +8,9 @@ import type { PodSet } from './queued-workload.ts'
 
 /** As many roles as Kueue's Workload has room for. */
 const MAX_POD_SETS = 18
+
+/** Above this the API server may refuse the object, and every later change of it: etcd takes a request of 1.5 MB. */
+export const MAX_WORKLOAD_BYTES = 1_000_000
 
 /** How many pods own the Workload of their group: with the longest names a third of a megabyte. */
 export const MAX_OWNERS = 1000
@@ -26,6 +29,10 @@ export interface WorkloadPlan {
   readonly podSets: readonly PodSet[]
   readonly priority: number
   readonly ownerReferences: readonly OwnerReference[]
+  /** Of pods: the oldest, which speaks for the unit where one has to. */
+  readonly first?: Pod
+  /** By podSet, the pod whose shape stands for all of it. An announced shape has none. */
+  readonly models?: ReadonlyMap<string, Pod>
   /** Resource versions grow with every write in the cluster, so the newest member's tells when the unit was complete. */
   readonly completeAt: string
 }
@@ -35,12 +42,19 @@ export type Composition =
   | { readonly plan: WorkloadPlan }
   | { readonly reason: 'WaitingForPods' | 'InvalidGroup'; readonly note: string }
 
+/** As the pod is known: how much of that its Workload says is the engine's to decide. */
+const podSetOf = (name: string, count: number, pod: Pod): PodSet => ({
+  name,
+  count,
+  template: { spec: specOf(pod) },
+})
+
 const waiting = (note: string): Composition => ({ reason: 'WaitingForPods', note })
 const invalid = (note: string): Composition => ({ reason: 'InvalidGroup', note })
 
 export function composeSingle(name: string, pod: Pod): Composition {
   if (pod.excess !== undefined) return invalid(pod.excess)
-  return { plan: planOf(name, [pod], [{ name: 'main', count: 1, template: { spec: askedBy(pod) } }], 'single') }
+  return { plan: planOf(name, [pod], [podSetOf('main', 1, pod)], 'single') }
 }
 
 /**
@@ -58,8 +72,7 @@ export function composeGroup(name: string, members: readonly Pod[]): Composition
 
   const { total, fastAdmission } = plan
   if (fastAdmission) {
-    const only: PodSet = { name: roleNameOf(first), count: total, template: { spec: askedBy(first) } }
-    return planned(name, members, [only])
+    return planned(name, members, [podSetOf(roleNameOf(first), total, first)])
   }
   if (members.length < total) return waiting(`${members.length} of the ${total} pods of group ${name} exist`)
   const seated = members.slice(0, total)
@@ -101,8 +114,7 @@ function planned(name: string, seated: readonly Pod[], podSets: readonly PodSet[
 }
 
 function announcedOr(template: PodSpec | undefined, first: Pod | undefined): PodSpec {
-  if (template !== undefined) return askedOf(template)
-  return first === undefined ? {} : askedBy(first)
+  return template ?? (first === undefined ? {} : specOf(first))
 }
 
 function podSetsByShape(members: readonly Pod[]): readonly PodSet[] {
@@ -113,9 +125,7 @@ function podSetsByShape(members: readonly Pod[]): readonly PodSet[] {
     if (entry === undefined) roles.set(role, { count: 1, first: member })
     else entry.count += 1
   }
-  return [...roles]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { count, first }]) => ({ name, count, template: { spec: askedBy(first) } }))
+  return [...roles].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, { count, first }]) => podSetOf(name, count, first))
 }
 
 function planOf(
@@ -131,10 +141,17 @@ function planOf(
     name,
     queueName: first === undefined ? '' : queueOf(first),
     podSets,
+    ...(first && { first }),
+    models: new Map(podSets.flatMap(({ name }) => modelOf(name, kind, pods))),
     priority: first?.spec.priority ?? 0,
     ownerReferences: pods.slice(0, MAX_OWNERS).map(pod => ownerReference(pod, kind)),
     completeAt: newestVersion(pods),
   }
+}
+
+function modelOf(podSet: string, kind: UnitKind, pods: readonly Pod[]): readonly (readonly [string, Pod])[] {
+  const model = kind === 'single' ? pods[0] : pods.find(pod => roleNameOf(pod) === podSet)
+  return model === undefined ? [] : [[podSet, model]]
 }
 
 /** The garbage collector removes a Workload when the last of its pods is gone, with or without Muster. */

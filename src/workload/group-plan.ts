@@ -1,6 +1,7 @@
 import type { Pod, PodSpec } from '../kube/vocabulary/objects.ts'
-import { type GroupDeclaration, groupOf, groupRoleOf } from './group.ts'
+import { type GroupDeclaration, groupOf, groupRoleOf, requiredTopologyOf } from './group.ts'
 import { type GroupSet, MAX_ROLES, type ParsedSets, parseGroupSets, type ReadSets } from './group-sets.ts'
+import { isOurPodGroupName, placedIn, podGroupOf, priorityClassOf, schedulerOf } from './placement.ts'
 import { queueOf, roleHashOf } from './pod-facts.ts'
 import { roleHash } from './role-hash.ts'
 
@@ -24,6 +25,9 @@ export function roleNameOf(pod: Pod): string {
   return groupRoleOf(pod) ?? (roleHashOf(pod) ?? roleHash(pod.spec)).toLowerCase()
 }
 
+/** Each of them is placed by itself, and the others together: a Workload of the scheduler has eight templates. */
+const MAX_ANNOUNCING = 7
+
 interface Member {
   readonly pod: Pod
   readonly says: GroupDeclaration
@@ -46,13 +50,42 @@ export function planGroup(name: string, pods: readonly Pod[]): GroupPlan {
     difference(members, 'the way they declare the group', ({ says }) => (isNamed(says) ? 'by roles' : 'by count')) ??
     difference(members, 'the size of the group', ({ says }) => says.totalCount) ??
     difference(members, 'the number of roles', ({ says }) => says.roles) ??
-    difference(members, 'the sets of the group', ({ says }) => announced.written(says.sets))
+    difference(members, 'the sets of the group', ({ says }) => announced.written(says.sets)) ??
+    difference(members, 'the PodGroup that they name (spec.schedulingGroup)', ({ pod }) => ownPodGroupOf(pod)) ??
+    differenceInPlacing(members)
   if (contradiction !== undefined) return invalid(`${contradiction}; all pods of group ${name} must say the same`)
 
+  const announcing = new Set(members.filter(({ says }) => says.sets !== undefined).map(({ says }) => says.role))
+  if (announcing.size > MAX_ANNOUNCING) {
+    return invalid(`pods of ${announcing.size} roles announce the sets of group ${name}: at most ${MAX_ANNOUNCING} may`)
+  }
   if (isNamed(first.says)) return planRoles(name, members)
   const total = first.says.totalCount
   if (total === undefined) return invalid(`group ${name} declares no size`)
   return { kind: 'count', total, fastAdmission: first.says.fastAdmission }
+}
+
+/** Those that Muster gave their members may differ by role. */
+function ownPodGroupOf(pod: Pod): string | undefined {
+  const name = podGroupOf(pod)
+  return name !== undefined && name === placedIn(pod, pod.metadata.namespace ?? '') ? "Muster's" : name
+}
+
+/**
+ * kube-scheduler (1.37.1) looks at no pod of a PodGroup whose pods differ in scheduler or priority, and a PodGroup has
+ * room for one topology: such a group would be admitted and never placed.
+ */
+function differenceInPlacing(members: readonly Member[]): string | undefined {
+  const byPodGroup = Map.groupBy(members, ({ pod }) => podGroupOf(pod) ?? '')
+  for (const [podGroup, together] of byPodGroup) {
+    if (!isOurPodGroupName(podGroup)) continue
+    const found =
+      difference(together, 'their scheduler (spec.schedulerName)', ({ pod }) => schedulerOf(pod)) ??
+      difference(together, 'their priority class', ({ pod }) => priorityClassOf(pod)) ??
+      difference(together, 'the topology that they require', ({ pod }) => requiredTopologyOf(pod))
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 const invalid = (note: string): GroupPlan => ({ kind: 'invalid', note })

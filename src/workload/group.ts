@@ -9,9 +9,11 @@ import {
   GROUP_SERVING,
   GROUP_SETS,
   GROUP_TOTAL_COUNT,
+  PODSET_GROUP,
+  REQUIRED_TOPOLOGY,
   RETRIABLE_IN_GROUP,
 } from '../kube/vocabulary/names.ts'
-import type { Pod } from '../kube/vocabulary/objects.ts'
+import type { Pod, StringMap } from '../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, labelPath, required } from '../validation/field-error.ts'
 import { atoiProblem, MAX_INT32, parseInt32 } from '../validation/numbers.ts'
 import { type GroupSet, MAX_ROLES, parseGroupSets, type ReadSets } from './group-sets.ts'
@@ -53,6 +55,9 @@ export function groupNameOf(pod: Pod): string | undefined {
   return pod.metadata.annotations?.[GROUP_NAME] || pod.metadata.labels?.[GROUP_NAME] || undefined
 }
 
+/** Selects the pods whose label names the group; those that name it in the annotation nothing selects. */
+export const groupSelector = (name: string): string => `${GROUP_NAME}=${name}`
+
 /** Where the group's name is, or would be expected. */
 export function groupNamePath(pod: Pod): string {
   return pod.metadata.annotations?.[GROUP_NAME] ? annotationPath(GROUP_NAME) : labelPath(GROUP_NAME)
@@ -84,7 +89,14 @@ export const GROUP_MARKS: readonly Mark[] = [
 export const MEMBER_MARKS: readonly Mark[] = [
   ...GROUP_MARKS.filter(({ key }) => key !== GROUP_SETS),
   annotationMark(RETRIABLE_IN_GROUP),
+  annotationMark(REQUIRED_TOPOLOGY),
+  annotationMark(PODSET_GROUP),
 ]
+
+/** What is either on or off for a group. */
+export const GROUP_SWITCHES: readonly Mark[] = [RETRIABLE_IN_GROUP, GROUP_FAST_ADMISSION, GROUP_SERVING].map(
+  annotationMark,
+)
 
 /** A group with such a member has no end: its pods come and go. */
 export const serves = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_SERVING] === 'true'
@@ -92,12 +104,27 @@ export const serves = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_SE
 /** One member that does not want failures to be retried speaks for its group. */
 export const forbidsRetries = (pod: Pod): boolean => pod.metadata.annotations?.[RETRIABLE_IN_GROUP] === 'false'
 
-const isFast = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_FAST_ADMISSION] === 'true'
+/** The Workload is there, and pods start, before all of them exist. */
+export const isFast = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_FAST_ADMISSION] === 'true'
+
+/** As a driver does that makes its workers itself. */
+export const announces = (pod: Pod): boolean => pod.metadata.annotations?.[GROUP_SETS] !== undefined
+
+/** What a driver announces will all be there: it says how many pods the group has, and not only what they may be. */
+export const promisesAll = (pod: Pod): boolean =>
+  announces(pod) && pod.metadata.annotations?.[GROUP_COUNT] !== undefined
 
 /** The Workload of its group is there before its pods are: they are expected, or announced. */
-export function isAdmittedAhead(pod: Pod): boolean {
-  return isFast(pod) || pod.metadata.annotations?.[GROUP_SETS] !== undefined
-}
+export const isAdmittedAhead = (pod: Pod): boolean => isFast(pod) || announces(pod)
+
+/** The label of nodes in which all pods that are placed together have to agree, as Kueue asks for it. */
+export const requiredTopologyOf = (pod: Pod): string | undefined =>
+  pod.metadata.annotations?.[REQUIRED_TOPOLOGY] || undefined
+
+/** Of a pod or of a template. Roles of a group with the same name here ask for one and the same domain. */
+export const podSetGroupIn = (annotations: StringMap | null | undefined): string | undefined =>
+  annotations?.[PODSET_GROUP]
+export const podSetGroupOf = (pod: Pod): string | undefined => podSetGroupIn(pod.metadata.annotations) || undefined
 
 /** `readSets`: for those who ask many pods, most of which announce the same. */
 export function groupOf(pod: Pod, readSets?: ReadSets): GroupDeclaration | undefined {

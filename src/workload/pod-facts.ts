@@ -1,3 +1,4 @@
+import { KAI_POD_GROUP, KAI_SUBGROUP } from '../kube/vocabulary/kai.ts'
 import {
   ADMISSION_GATE,
   ADMISSION_GATED_BY,
@@ -8,6 +9,7 @@ import {
   MANAGED,
   MAX_EXEC_TIME,
   MIRROR_POD,
+  POD_GROUP,
   PODSET_LABEL,
   PREBUILT_WORKLOAD,
   PRIORITY_CLASS,
@@ -102,10 +104,12 @@ export const ADMITTED_MARKS: readonly Mark[] = [
 export const QUEUE_MARK: Mark = labelMark(QUEUE_NAME)
 export const CREATOR_MARK: Mark = annotationMark(CREATOR)
 
-/** Keys that mean something here, those of Kueue that Muster does not know and that of static pods included. */
+/** Keys that mean something here: those of Kueue that Muster does not know, that of static pods and KAI's links included. */
 export function isGuardedKey(key: string): boolean {
-  return key.startsWith('kueue.x-k8s.io/') || key.startsWith('muster.dev/') || key === MIRROR_POD
+  return key.startsWith('kueue.x-k8s.io/') || key.startsWith('muster.dev/') || EXACT_KEYS.includes(key)
 }
+
+const EXACT_KEYS: readonly string[] = [MIRROR_POD, KAI_POD_GROUP, KAI_SUBGROUP]
 
 /** What Muster writes on a pod when it lifts the gate. */
 export const LIFT_MARKS: readonly Mark[] = [
@@ -122,12 +126,33 @@ export const POD_MARKS: readonly Mark[] = [
   annotationMark(ROLE_HASH),
   annotationMark(CREATOR),
   annotationMark(MIRROR_POD),
+  labelMark(POD_GROUP),
+  annotationMark(KAI_POD_GROUP),
+  labelMark(PRIORITY_CLASS),
+  labelMark(MAX_EXEC_TIME),
+  annotationMark(ADMISSION_GATED_BY),
+  labelMark(PREBUILT_WORKLOAD),
+  annotationMark(PREBUILT_WORKLOAD),
   ...LIFT_MARKS,
 ]
 
+export const isAdmissionGate = (name: string): boolean => name === ADMISSION_GATE
+export const isPodGroupGate = (name: string): boolean => name === POD_GROUP
+
 export function isGated(pod: Pod): boolean {
-  return pod.spec.schedulingGates?.some(gate => gate.name === ADMISSION_GATE) ?? false
+  return pod.spec.schedulingGates?.some(gate => isAdmissionGate(gate.name)) ?? false
 }
+
+/** Behind the gate that holds a pod of KAI until its PodGroup is there. */
+export function awaitsPodGroup(pod: Pod): boolean {
+  return pod.spec.schedulingGates?.some(gate => isPodGroupGate(gate.name)) ?? false
+}
+
+/** Why Muster looks after its link to a PodGroup of KAI: the pod names a group itself, or is a member of one of ours. */
+export const podGroupMarkOf = (pod: Pod): string | undefined => labelOf(pod, POD_GROUP)
+
+/** The PodGroup of KAI that it belongs to. */
+export const kaiLinkOf = (pod: Pod): string | undefined => annotationOf(pod, KAI_POD_GROUP)
 
 export function foreignGates(pod: Pod): readonly string[] {
   return (pod.spec.schedulingGates ?? []).map(gate => gate.name).filter(name => name !== ADMISSION_GATE)
@@ -146,6 +171,11 @@ export function mayRun(pod: Pod): boolean {
 /** Kueue's "suspended": still behind the gate, or at its end as far as it says so itself. */
 export function isSuspended(pod: Pod): boolean {
   return saysItIsOver(pod) || isGated(pod)
+}
+
+/** As its kubelet says. What has ended is not ready any more. */
+export function isReady({ status }: Pod): boolean {
+  return status?.ready ?? status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 }
 
 export function isDeleting(pod: Marked): boolean {

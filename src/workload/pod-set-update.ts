@@ -2,6 +2,7 @@ import { isDnsLabel } from '../kube/vocabulary/formats.ts'
 import { CLUSTER_QUEUE_LABEL, LOCAL_QUEUE_LABEL, PODSET_LABEL, WORKLOAD_ANNOTATION } from '../kube/vocabulary/names.ts'
 import type { Pod, StringMap, Toleration } from '../kube/vocabulary/objects.ts'
 import { specOf } from './asked.ts'
+import { foreignGates } from './pod-facts.ts'
 import type { PodSet, PodSetUpdate, QueuedWorkload } from './queued-workload.ts'
 
 /** What a pod lacks of an update, in the words of a patch. */
@@ -11,6 +12,8 @@ export interface PodAdditions {
   readonly nodeSelector?: StringMap
   /** All of them: in a patch the list is replaced as a whole. */
   readonly tolerations?: readonly Toleration[]
+  /** Gates that fall with ours. */
+  readonly gates?: readonly string[]
   /** The pod as it was looked at, where adding to something newer could overwrite what others wrote. */
   readonly resourceVersion?: string
 }
@@ -50,6 +53,10 @@ function assignmentOf(workload: QueuedWorkload, podSet: PodSet): PodSetUpdate | 
 
 /** Why the pod cannot have the update: it says something else already. Nobody's word is overwritten. */
 export function conflictWith(pod: Pod, update: PodSetUpdate, who = `pod ${pod.metadata.name}`): string | undefined {
+  const { placedBehind } = update
+  if (placedBehind !== undefined && !foreignGates(pod).includes(placedBehind)) {
+    return `${who} has no gate ${placedBehind}, behind which Kueue would place it by topology`
+  }
   for (const map of MAPS) {
     const wanted = update[map]
     if (wanted === undefined) continue
@@ -78,6 +85,8 @@ export function additionsTo(pod: Pod, update: PodSetUpdate): PodAdditions {
     const more = update.tolerations.filter(wanted => !known.some(toleration => tolerateTheSame(toleration, wanted)))
     if (more.length > 0) additions.tolerations = [...known, ...more]
   }
+  const gates = update.gates?.filter(gate => foreignGates(pod).includes(gate)) ?? []
+  if (gates.length > 0) additions.gates = gates
   // Of the pod as it was decided on: one that has joined another group since would be lifted on what is not its own.
   const { resourceVersion } = pod.metadata
   if (resourceVersion !== undefined) additions.resourceVersion = resourceVersion

@@ -5,6 +5,8 @@ import { MAX_INT32 } from '../validation/numbers.ts'
 
 /** On the Workload of a single pod: the name of the pod. */
 export const WORKLOAD_POD = 'muster.dev/pod'
+/** On the Workload of a group that Muster made where others make some, too: the name of the group. */
+export const WORKLOAD_GROUP = 'muster.dev/group'
 /** On the Workload of a Job or JobSet: which one it is for, as `framework:name`. */
 export const WORKLOAD_JOB = 'muster.dev/job'
 
@@ -61,6 +63,10 @@ export interface PodSetUpdate {
   readonly annotations?: StringMap
   readonly nodeSelector?: StringMap
   readonly tolerations?: readonly Toleration[]
+  /** Gates that fall with ours, where they are. */
+  readonly gates?: readonly string[]
+  /** The gate behind which another places the pod, once ours has fallen. */
+  readonly placedBehind?: string
 }
 
 export interface PodSetAssignment extends PodSetUpdate {
@@ -74,7 +80,14 @@ export interface Ending {
   readonly message: string
 }
 
-export type WorkloadConditionType = 'QuotaReserved' | 'Admitted' | 'Evicted' | 'Finished' | 'WaitingForReplacementPods'
+export type WorkloadConditionType =
+  | 'QuotaReserved'
+  | 'Admitted'
+  | 'Evicted'
+  | 'Requeued'
+  | 'PodsReady'
+  | 'Finished'
+  | 'WaitingForReplacementPods'
 
 /** Of the Job or JobSet that it is for. */
 export const jobUidOf = ({ metadata }: QueuedWorkload): string => metadata.labels?.[JOB_UID] ?? ''
@@ -90,6 +103,11 @@ export function isTrue(workload: QueuedWorkload, type: WorkloadConditionType): b
 /** For the status of a Workload that waits no longer. */
 export function notWaiting({ status }: QueuedWorkload): Pick<WorkloadStatus, 'waiting'> {
   return status?.waiting ? { waiting: null } : {}
+}
+
+/** For the status of a Workload that begins anew: what it gave back of its last admission is nothing in the next. */
+export function wholeAgain({ status }: QueuedWorkload): Pick<WorkloadStatus, 'reclaimablePods'> {
+  return (status?.reclaimablePods ?? []).length > 0 ? { reclaimablePods: [] } : {}
 }
 
 /** As many as an int32 has room for: what goes beyond is refused elsewhere, and telling so must not fail. */

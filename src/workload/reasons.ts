@@ -13,6 +13,7 @@ export const REASONS = [
   'ExcessPod',
   'WaitingForReplacement',
   'Evicted',
+  'WaitingForScheduler',
   'Finished',
 ] as const
 

@@ -1,10 +1,10 @@
-import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
-import { issueAuthority, issueLeaf, SERVING_NAMES } from '../../src/tls/authority.ts'
+import { issuePair, SERVING_NAMES, type ServingPair } from '../../src/tls/authority.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { queuedPod } from './support/manifests.ts'
 import { Muster } from './support/muster.ts'
+import { servedFingerprint } from './support/served.ts'
 import { eventually } from './support/wait.ts'
 
 interface Policy extends KubeObject {
@@ -103,7 +103,7 @@ describe('the installation', () => {
   it('makes the certificates, shares them in a Secret and has the API server trust them', async () => {
     muster = await Muster.install(plane)
     const { data } = await secret()
-    expect(Object.keys(data).sort()).toEqual(['ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
+    expect(Object.keys(data).sort()).toEqual(['ca.crt', 'tls.crt', 'tls.key'])
     expect(new Set(await bundles())).toEqual(new Set([data['ca.crt']]))
     expect(muster.log()).not.toContain('PRIVATE KEY')
   })
@@ -119,24 +119,18 @@ describe('the installation', () => {
     await eventually('pods are gated again', () => tryPod('after-wipe'))
   })
 
-  it('serves a new certificate as soon as it is in the Secret, without a restart', async () => {
+  it('serves a certificate that somebody puts into the Secret, without a restart, when its CA is trusted', async () => {
     const before = await servedFingerprint(muster.port)
-    const authority = await issueAuthority(Date.now())
-    const leaf = await issueLeaf(authority, SERVING_NAMES, Date.now())
-    const encode = (text: string) => Buffer.from(text).toString('base64')
-    const data = {
-      'ca.crt': encode(authority.certificate),
-      'ca.key': encode(authority.key),
-      'tls.crt': encode(leaf.certificate),
-      'tls.key': encode(leaf.key),
-    }
-    await plane.kubectl(['patch', 'secret', 'muster-tls', '-n', 'muster-system', '-p', JSON.stringify({ data })])
+    const pair = await issuePair(SERVING_NAMES, Date.now())
+    const old = await bundles()
+    await putPair(pair)
     await eventually('the new one is served', async () => (await servedFingerprint(muster.port)) !== before)
-    await eventually('the new CA is trusted', async () => {
-      expect(new Set(await bundles())).toEqual(new Set([data['ca.crt']]))
-      return true
-    })
-    await eventually('pods are gated', () => tryPod('after-swap'))
+    // The old one stays for those replicas that have not heard of it yet.
+    for (const bundle of await bundles()) {
+      expect(decoded(bundle)).toContain(pair.bundle.trim())
+      expect(decoded(bundle)).toContain(decoded(old[0]).trim())
+    }
+    expect(await tryPod('after-swap')).toBe(true)
   })
 
   it('keeps serving when the Secret is spoiled, and makes it whole again', async () => {
@@ -166,6 +160,12 @@ describe('the installation', () => {
     }
   })
 
+  async function putPair({ certificate, key, bundle }: ServingPair): Promise<void> {
+    const encode = (text: string) => Buffer.from(text).toString('base64')
+    const data = { 'ca.crt': encode(bundle), 'tls.crt': encode(certificate), 'tls.key': encode(key) }
+    await plane.kubectl(['patch', 'secret', 'muster-tls', '-n', 'muster-system', '-p', JSON.stringify({ data })])
+  }
+
   async function tryPod(name: string): Promise<boolean> {
     const pod = queuedPod({ namespace: 'ml', name })
     const { stdout } = await plane.kubectl(['create', '-f', '-', '--dry-run=server', '-o', 'json'], { stdin: pod })
@@ -173,12 +173,4 @@ describe('the installation', () => {
   }
 })
 
-function servedFingerprint(port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
-      resolve(socket.getPeerCertificate().fingerprint256)
-      socket.destroy()
-    })
-    socket.on('error', reject)
-  })
-}
+const decoded = (bundle: string | undefined): string => Buffer.from(bundle ?? '', 'base64').toString()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { QUEUE_NAME, QUEUED, STOPPING } from '../../src/kube/vocabulary/names.ts'
+import { QUEUE_NAME, STOPPING } from '../../src/kube/vocabulary/names.ts'
 import type { Condition, KubeObject, Pod } from '../../src/kube/vocabulary/objects.ts'
 import type { QueuedWorkload } from '../../src/workload/queued-workload.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
@@ -25,7 +25,6 @@ describe('Jobs and JobSets in queues of a real control plane', { timeout: 240_00
       queues: [
         { name: 'three', limits: { pods: 3 } },
         { name: 'placed', limits: { pods: 2 }, nodeLabels: { 'kubernetes.io/hostname': 'node-1' } },
-        { name: 'closed', limits: { pods: 0 } },
       ],
     })
   })
@@ -184,76 +183,9 @@ describe('Jobs and JobSets in queues of a real control plane', { timeout: 240_00
     )
     await removed('sets')
   })
-
-  describe('of what people bring from Kueue', () => {
-    beforeAll(async () => {
-      await plane.createNamespace('kueue')
-    })
-
-    afterAll(async () => {
-      await removed('kueue')
-    })
-
-    const container = { name: 'main', image: 'registry.example/none:1', resources: { requests: { cpu: '1' } } }
-    const labels = { [QUEUE_NAME]: 'closed' }
-    const pod = { restartPolicy: 'Never', containers: [container] }
-
-    it('a Job that says suspend waits, and so does one that does not', async () => {
-      for (const suspend of [true, undefined]) {
-        const name = `sample-${suspend}`
-        const spec = { parallelism: 3, completions: 3, ...(suspend && { suspend }), template: { spec: pod } }
-        await create({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'kueue', labels }, spec })
-        await waits('kueue', name)
-        expect((await jobIn('kueue', name)).metadata.annotations?.[QUEUED]).toBe('true')
-      }
-    })
-
-    it('the Jobs of a CronJob wait, by the label of its jobTemplate', async () => {
-      const jobTemplate = { metadata: { labels }, spec: { template: { spec: pod } } }
-      const spec = { schedule: '0 0 1 1 *', jobTemplate }
-      await create({ apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'tick', namespace: 'kueue' }, spec })
-      await plane.kubectl(['create', 'job', '-n', 'kueue', 'tick-now', '--from=cronjob/tick'])
-      await waits('kueue', 'tick-now')
-    })
-
-    it('a JobSet waits', async () => {
-      await create(jobSet('set', 'closed', 'kueue'))
-      await waits('kueue', 'set')
-    })
-
-    it('the pods of a Deployment wait, by the label of its template; the label on the object itself is warned of', async () => {
-      const selector = { matchLabels: { app: 'web' } }
-      const template = (more: object) => ({
-        metadata: { labels: { app: 'web', ...more } },
-        spec: { containers: [container] },
-      })
-      const deployment = (name: string, metadata: object, more: object) => ({
-        ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
-        metadata: { name, namespace: 'kueue', ...metadata },
-        spec: { replicas: 1, selector, template: template(more) },
-      })
-      await create(deployment('web', {}, labels))
-      await eventually('its pod waits', async () => {
-        const [found] = await items<Pod>('pods', 'kueue', '-l', 'app=web')
-        return found?.spec.schedulingGates?.length === 1
-      })
-      const { stderr } = await create(deployment('labelled', { labels }, { tier: 'b' }))
-      expect(stderr).toMatch(/Warning: .*kueue\.x-k8s\.io\/queue-name/)
-    })
-
-    it('a queue name that none can have is refused with the reason', async () => {
-      const spec = { template: { spec: pod } }
-      const metadata = { name: 'wrong', namespace: 'kueue', labels: { [QUEUE_NAME]: 'Not_A_Queue' } }
-      const { stderr } = await plane.kubectl(['create', '-f', '-'], {
-        stdin: { apiVersion: 'batch/v1', kind: 'Job', metadata, spec },
-        expectFailure: true,
-      })
-      expect(stderr).toContain('metadata.labels[kueue.x-k8s.io/queue-name]')
-    })
-  })
 })
 
-function jobSet(name: string, queue: string, namespace = 'sets'): object {
+function jobSet(name: string, queue: string): object {
   const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'registry.example/none:1' }] }
   const replicated = (role: string, replicas: number) => ({
     name: role,
@@ -263,7 +195,7 @@ function jobSet(name: string, queue: string, namespace = 'sets'): object {
   return {
     apiVersion: 'jobset.x-k8s.io/v1alpha2',
     kind: 'JobSet',
-    metadata: { name, namespace, labels: { [QUEUE_NAME]: queue } },
+    metadata: { name, namespace: 'sets', labels: { [QUEUE_NAME]: queue } },
     spec: { replicatedJobs: [replicated('driver', 1), replicated('workers', 2)] },
   }
 }

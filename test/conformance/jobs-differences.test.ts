@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../src/admission/verdict.ts'
+import { GROUPED, ROOT_GROUP } from '../../src/kube/vocabulary/names.ts'
 import { reviewJobValidation } from '../../src/webhooks/jobs/jobs.ts'
+import type { World } from '../../src/webhooks/world.ts'
 import { A, annotated, created, gang, jobOf, jobRequest, jobWorld, updated } from '../unit/webhooks/jobs/fixtures.ts'
 import { controller } from '../unit/webhooks/pods/fixtures.ts'
+import { SERVERS } from '../unit/workload/grouped/served.ts'
 
 /**
  * Where Muster does not answer as Kubernetes 1.37 does, row by row of the table in docs/jobs.md: a difference that is
@@ -30,6 +33,7 @@ const accepted = (...warnings: readonly string[]) => ({
 const wider = { scheduling: gang(), spec: { parallelism: 9, completions: 9 } }
 const freely = jobWorld({ parallelism: { gangChanges: 'allow' } })
 const indexed = jobWorld({ parallelism: { implicitGang: 'indexed' } })
+const on136: World = { ...jobWorld(), scheduling: () => SERVERS.with136 }
 const nothing = jobWorld({ allow: { policies: [], disruptionModes: [], topologyKeys: [], resourceClaims: false } })
 const everything = {
   ...gang(),
@@ -80,7 +84,28 @@ const DIFFERENCES: Readonly<Record<string, readonly (readonly [verdict: Verdict,
       updated({}, { spec: { parallelism: 4 } }, indexed),
       refused(403, ['Forbidden', 'spec.parallelism', 'jobs.parallelism.implicitGang is indexed']),
     ],
+    [
+      updated({}, { spec: { parallelism: 4 } }, on136),
+      refused(403, ['Forbidden', 'spec.parallelism', 'as the Job controller of this cluster has it']),
+    ],
     [updated({}, { spec: { parallelism: 4 } }), accepted()],
+  ],
+  'the `minCount` of a gang on Kubernetes 1.36': [
+    [
+      updated(annotated(JSON.stringify(gang(4))), annotated(JSON.stringify(gang(2))), on136),
+      refused(403, ['Forbidden', `${A}.schedulingPolicy.gang.minCount`, 'cannot change on Kubernetes 1.36']),
+    ],
+    [updated({ scheduling: gang(4) }, { scheduling: gang(2) }), accepted()],
+  ],
+  'the label `muster.dev/grouped` or the annotation `muster.dev/root-group`, written by somebody else than Muster': [
+    [
+      created({ metadata: { labels: { [GROUPED]: 'true' } } }),
+      refused(403, ['Forbidden', `metadata.labels[${GROUPED}]`, 'is written by Muster']),
+    ],
+    [
+      updated({}, { metadata: { annotations: { [ROOT_GROUP]: 'workers' } } }),
+      refused(403, ['Forbidden', `metadata.annotations[${ROOT_GROUP}]`, 'is written by Muster']),
+    ],
   ],
   'a policy, mode, topology key or claim that is not in the allow-list': [
     [

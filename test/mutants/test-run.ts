@@ -48,7 +48,7 @@ const starting = createVitest(
     maxWorkers: 1,
     isolate: false,
     bail: 1,
-    testTimeout: 20_000,
+    testTimeout: 120_000,
   },
   { plugins: [planting], server: { ws: false, watch: null } },
 )
@@ -59,7 +59,9 @@ async function run(vitest: Vitest, { tests, altered: next }: TestRun): Promise<T
   altered = next
   loaded = false
   const project = vitest.getRootProject()
-  const { testModules } = await vitest.runTestSpecifications(tests.map(file => project.createSpecification(file)))
+  const run = await vitest.runTestSpecifications(tests.map(file => project.createSpecification(file)))
+  // It answers with all it has ever run: what another bug has broken says nothing of this one.
+  const testModules = run.testModules.filter(({ moduleId }) => tests.includes(moduleId))
   return {
     tried: testModules.reduce((sum, { children }) => sum + [...children.allTests()].length, 0),
     failed: testModules.flatMap(failedIn),

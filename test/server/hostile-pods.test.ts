@@ -36,18 +36,18 @@ describe('a replica in a cluster of hostile pods', () => {
     throw new Error(`it ended: ${child.exitCode ?? child.signalCode}`)
   }
 
-  it('lives, though each is as large as etcd takes it', { timeout: 120_000 }, async () => {
+  it('lives, though each is as large as etcd takes it', async () => {
     const { maxResidentMb } = await reading(hostileFlood(150))
     expect(maxResidentMb).toBeLessThan(LIMIT_MB / 2)
   })
 
-  it('lives, though the API server has no streaming lists', { timeout: 120_000 }, async () => {
+  it('lives, though the API server has no streaming lists', async () => {
     server.streamingLists = false
     const { maxResidentMb } = await reading(hostileFlood(60))
     expect(maxResidentMb).toBeLessThan(LIMIT_MB / 2)
   })
 
-  it('lives, though there are ten thousand and each takes what a pod can take', { timeout: 300_000 }, async () => {
+  it('lives, though there are ten thousand and each takes what a pod can take', async () => {
     const { maxResidentMb } = await reading(keptFlood(10_000))
     expect(maxResidentMb).toBeLessThan(LIMIT_MB)
   })

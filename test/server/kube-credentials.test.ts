@@ -83,6 +83,7 @@ describe('credentials of a kubeconfig', () => {
         { name: 'main', context: { cluster: 'c', user: 'u' } },
         { name: 'nobody', context: { cluster: 'c', user: '' } },
         { name: 'broken', context: { cluster: 'absent', user: 'u' } },
+        { name: 'team', context: { cluster: 'c', user: 'u', namespace: 'team' } },
       ],
     }
     await writeFile(file, text ?? JSON.stringify(config))
@@ -104,6 +105,20 @@ describe('credentials of a kubeconfig', () => {
     expect((await nobody.access(false)).tls.ca?.toString()).toBe(server.ca)
     await server.stop()
   })
+
+  it('come from a list of files as KUBECONFIG may be one: the first says which context, and absent files are nothing', async () => {
+    const context = { name: 'far', context: { cluster: 'far', user: 'other', namespace: 'there' } }
+    const cluster = { name: 'far', cluster: { server: 'https://localhost:2' } }
+    const users = [{ name: 'other', user: { token: 'far' } }]
+    const second = path.join(dir, 'second')
+    const config = { apiVersion: 'v1', kind: 'Config', 'current-context': 'far', clusters: [cluster], users }
+    await writeFile(second, JSON.stringify({ ...config, contexts: [context] }))
+    const first = await write({ token: 'near' }, { server: 'https://localhost:1' })
+    const list = [path.join(dir, 'absent'), first, second].join(path.delimiter)
+    expect(await open(list)).toMatchObject({ server: new URL('https://localhost:1') })
+    expect(await open(list, 'far')).toMatchObject({ server: new URL('https://localhost:2'), namespace: 'there' })
+    expect((await open(first, 'team')).namespace).toBe('team')
+  }, 120_000)
 
   it('ask an exec plugin, and ask it afresh when the server refuses its token', async () => {
     const plugin = path.join(dir, 'plugin')
@@ -143,7 +158,7 @@ describe('credentials of a kubeconfig', () => {
     const file = await write({}, cluster)
     await expect(open(path.join(dir, 'absent'))).rejects.toThrow(/cannot read the kubeconfig .*absent: ENOENT/)
     await expect(open(file, 'other')).rejects.toThrow(
-      `kubeconfig ${file} has no context "other" (known contexts: main, nobody, broken)`,
+      `kubeconfig ${file} has no context "other" (known contexts: main, nobody, broken, team)`,
     )
     await expect(open(file, 'broken')).rejects.toThrow('context "broken" names a cluster that has no server')
     await expect(open(await write({}, cluster, '{'))).rejects.toThrow(`cannot read the kubeconfig ${file}`)
@@ -153,5 +168,5 @@ describe('credentials of a kubeconfig', () => {
     await expect(open(await write({}, { ...cluster, 'proxy-url': 'http://p' }))).rejects.toThrow('proxy-url')
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: path.join(dir, 'absent-plugin') }
     await expect(open(await write({ exec }, cluster))).rejects.toThrow('cannot log in to cluster "c"')
-  })
+  }, 120_000)
 })

@@ -8,7 +8,7 @@ import { Lanes } from '../../src/reconciler/lanes.ts'
 import { Reconciler } from '../../src/reconciler/loop.ts'
 import { eventually } from '../support/eventually.ts'
 import { FakeApiServer } from '../support/fake-api-server.ts'
-import { EVERYWHERE } from '../support/namespaces.ts'
+import { EVERYWHERE, NOTHING_TO_PLACE_BY } from '../support/namespaces.ts'
 import { nobody } from '../support/observers.ts'
 import { managedPod } from '../support/pods.ts'
 
@@ -41,6 +41,8 @@ beforeEach(async () => {
     ...ports,
     engine: builtinEngine([]),
     scope: EVERYWHERE,
+    schedulers: [],
+    scheduling: NOTHING_TO_PLACE_BY,
     events: new EventRecorder({ ...ports, instance: 'test', turn: call => call(), onOutcome: () => {} }),
     lanes,
     metrics: {

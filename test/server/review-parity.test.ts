@@ -16,6 +16,7 @@ import { POD_WEBHOOKS } from '../../src/webhooks/pods/pods.ts'
 import type { World } from '../../src/webhooks/world.ts'
 import { type RunningServer, startServer } from '../support/admission-server.ts'
 import { pod, podReview } from '../support/reviews.ts'
+import { collected } from '../unit/review/fixtures.ts'
 
 interface Case {
   readonly id: string
@@ -113,18 +114,20 @@ async function reported(request: AdmissionRequest, state: string, response: Admi
     join(folder, 'review.json'),
     JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request }),
   )
-  const { reviewed, unreadable } = await reviewFiles({
-    config: world.config,
-    inputs: [join(folder, 'review.json')],
-    clusterState: [join(folder, 'state.json')],
-    stage: mutating ? 'mutating' : 'validating',
-    namespace: 'default',
-    user: undefined,
-    stdin: (async function* () {})(),
-  })
+  const { results, unreadable } = await collected(
+    reviewFiles({
+      config: world.config,
+      inputs: [join(folder, 'review.json')],
+      clusterState: [join(folder, 'state.json')],
+      stage: mutating ? 'mutating' : 'validating',
+      namespace: 'default',
+      user: undefined,
+      stdin: (async function* () {})(),
+    }),
+  )
   expect(unreadable).toEqual([])
-  expect(reviewed).toHaveLength(1)
-  const { result } = reviewed[0] as { result: Result }
+  expect(results).toHaveLength(1)
+  const [result] = results as readonly [Result]
   expect(result.allowed).toBe(response.allowed)
   expect(result.warnings).toEqual(response.warnings ?? [])
   expect(result.patch).toEqual(JSON.parse(Buffer.from(response.patch ?? 'W10=', 'base64').toString()))

@@ -41,7 +41,7 @@ describe.runIf(process.platform === 'linux')('callers that send all but the end 
         if (match === null) throw new Error(`not listening yet: ${output().stderr}`)
         return Number(match[1])
       },
-      { timeout: 15_000, interval: 20 },
+      { timeout: 60_000, interval: 20 },
     )
     const ca = readFileSync(join(folder, 'ca.crt'), 'utf8')
     const open = async (): Promise<TLSSocket> => {

@@ -24,8 +24,8 @@ describe('the certificate folder', () => {
   it('is made with keys that only the owner reads, and nothing else in it', async () => {
     const pair = await load()
     expect(pairProblem(pair, SERVING_NAMES, Date.now())).toBeUndefined()
-    expect((await readdir(folder)).sort()).toEqual(['ca.crt', 'ca.key', 'tls.crt', 'tls.key'])
-    expect([await mode('ca.key'), await mode('tls.key')]).toEqual([0o600, 0o600])
+    expect((await readdir(folder)).sort()).toEqual(['.made-by-muster', 'ca.crt', 'tls.crt', 'tls.key'])
+    expect(await mode('tls.key')).toBe(0o600)
     expect(await readFile(join(folder, 'ca.crt'), 'utf8')).toBe(pair.bundle)
   })
 
@@ -57,49 +57,71 @@ describe('the certificate folder', () => {
     ['is corrupt', () => writeFile(join(folder, 'tls.crt'), 'garbage')],
     ['lost its key', () => writeFile(join(folder, 'tls.key'), 'garbage')],
     ['belongs to another CA', async () => await writePair(await issuePair())],
-  ])('gets a new leaf from the same CA when the leaf %s', async (_what, damage) => {
-    const first = await load()
-    await damage()
-    const second = await load()
-    expect(second.bundle).toBe(first.bundle)
-    expect(second.certificate).not.toBe(first.certificate)
-    expect(pairProblem(second, SERVING_NAMES, Date.now())).toBeUndefined()
-  })
-
-  it('gets a new leaf when a third of its life is left or a name is missing', async () => {
-    const now = Date.now()
-    const first = await load(now)
-    expect((await load(now + 19 * DAY)).certificate).toBe(first.certificate)
-    const second = await load(now + 21 * DAY)
-    expect(second.certificate).not.toBe(first.certificate)
-    expect(second.bundle).toBe(first.bundle)
-    const named = await load(now + 21 * DAY, [...SERVING_NAMES, 'muster.example'])
-    expect(inspect(named.certificate).names).toContain('muster.example')
-    expect(named.bundle).toBe(first.bundle)
-  })
-
-  it.each([
-    ['expires soon', 300 * DAY, async () => {}],
-    ['cannot be read', 0, async () => await writeFile(join(folder, 'ca.crt'), 'garbage')],
-    ['lost its key', 0, async () => await writeFile(join(folder, 'ca.key'), 'garbage')],
-  ])('gets everything new, and says so, when the CA %s', async (_what, later, damage) => {
+    ['has a CA that cannot be read', () => writeFile(join(folder, 'ca.crt'), 'garbage')],
+  ])('gets everything new, and says so, when the leaf %s', async (_what, damage) => {
     const first = await load()
     await damage()
     logs = []
-    const second = await load(Date.now() + later)
-    expect(second.bundle).not.toBe(first.bundle)
-    expect(pairProblem(second, SERVING_NAMES, Date.now() + later)).toBeUndefined()
+    const second = await load()
+    expect(second.certificate).not.toBe(first.certificate)
+    expect(pairProblem(second, SERVING_NAMES, Date.now())).toBeUndefined()
     expect(logs[0]).toMatchObject({ msg: 'a new CA is made; clients have to trust the new ca.crt' })
+  })
+
+  it('announces a new CA when a third of the life is left, serves it after that, and forgets the old one', async () => {
+    const now = Date.now()
+    const first = await load(now)
+    expect(await load(now + 19 * DAY)).toEqual(first)
+    const [announced, next] = [await load(now + 21 * DAY), join(folder, 'next.crt')]
+    expect(announced.certificate).toBe(first.certificate)
+    expect(announced.bundle).toContain(first.bundle.trim())
+    expect(announced.bundle).not.toBe(first.bundle)
+    expect(await mode('next.key')).toBe(0o600)
+    const coming = await readFile(next, 'utf8')
+    const second = await load(now + 21 * DAY)
+    expect(second).toMatchObject({ certificate: coming, bundle: announced.bundle })
+    expect(await readdir(folder)).not.toContain('next.crt')
+    expect(pairProblem(second, SERVING_NAMES, now + 21 * DAY)).toBeUndefined()
+    await load(now + 50 * DAY)
+    expect((await load(now + 50 * DAY)).bundle).not.toContain(first.bundle.trim())
+  })
+
+  it('goes on where a process was killed between two files', async () => {
+    const now = Date.now()
+    const first = await load(now)
+    await load(now + 21 * DAY)
+    // The key of the next pair is in place, its certificate is not.
+    await writeFile(join(folder, 'tls.key'), await readFile(join(folder, 'next.key')))
+    const coming = await readFile(join(folder, 'next.crt'), 'utf8')
+    expect((await load(now + 21 * DAY)).certificate).toBe(coming)
+    expect(coming).not.toBe(first.certificate)
+  })
+
+  it('gets a new leaf when a name is missing', async () => {
+    await load()
+    const named = await load(Date.now(), [...SERVING_NAMES, 'muster.example'])
+    expect(inspect(named.certificate).names).toContain('muster.example')
+  })
+
+  it('of an earlier version is taken over, without the key of its CA', async () => {
+    const first = await load()
+    await rm(join(folder, '.made-by-muster'))
+    await writeFile(join(folder, 'ca.key'), 'a key')
+    expect(await load()).toEqual(first)
+    await load(Date.now() + 21 * DAY)
+    expect((await readdir(folder)).sort()).toEqual(
+      ['.made-by-muster', 'ca.crt', 'next.crt', 'next.key', 'tls.crt', 'tls.key'].sort(),
+    )
   })
 
   it('is not written to when the pair in it is somebody else\u2019s', async () => {
     const pair = await issuePair()
     await load()
-    await rm(join(folder, 'ca.key'))
+    await rm(join(folder, '.made-by-muster'))
     await writePair(pair)
     await writeFile(join(folder, 'ca.crt'), pair.bundle)
     expect(await load()).toEqual(pair)
-    await expect(load(Date.now() + 31 * DAY)).rejects.toThrow(/cannot be served: the certificate expired .* no ca\.key/)
+    await expect(load(Date.now() + 31 * DAY)).rejects.toThrow(/cannot be served: not valid today .* not its to replace/)
     expect(await readFile(join(folder, 'tls.crt'), 'utf8')).toBe(pair.certificate)
   })
 })

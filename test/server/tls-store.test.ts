@@ -109,15 +109,15 @@ describe('a new certificate', () => {
     running = await startServer([webhook])
     const store = await storeOf(running)
     const now = Date.now()
-    const authority = await issueAuthority(now - 100 * DAY)
+    const authority = await issueAuthority(now - 4 * DAY)
     const leaf = await issueLeaf(authority, SERVING_NAMES, now - DAY)
     store.swap({ ...leaf, bundle: running.pair.bundle + authority.certificate })
     const seconds = (ms: number) => Math.floor(ms / 1000)
     expect(await running.metric('muster_tls_not_after_timestamp_seconds{certificate="leaf"}')).toBe(
-      seconds(now + 29 * DAY),
+      seconds(now + 26 * DAY),
     )
     expect(await running.metric('muster_tls_not_after_timestamp_seconds{certificate="ca"}')).toBe(
-      seconds(now + 265 * DAY),
+      seconds(now + 26 * DAY),
     )
   })
 })

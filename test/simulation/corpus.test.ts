@@ -3,5 +3,5 @@ import { CORPUS } from './runs/corpus.ts'
 import { expectEveryPromiseKept } from './runs/expect-kept.ts'
 
 describe('seeds of bugs that were fixed', () => {
-  it.each(CORPUS)('$seed: $bug', { timeout: 30_000 }, ({ seed }) => expectEveryPromiseKept(seed, 1))
+  it.each(CORPUS)('$seed: $bug', ({ seed, jobs = false }) => expectEveryPromiseKept(seed, 1, { jobs }))
 })

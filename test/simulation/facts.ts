@@ -71,10 +71,10 @@ export function unitOf(pod: Pod): string {
   return `${pod.metadata.namespace}/${group === undefined ? `pod:${pod.metadata.name}` : `group:${group}`}`
 }
 
-/** The unit that a Workload is for: a single pod's has the pod for its controller. */
+/** The unit that a Workload is for: a single pod's has the pod for its controller, and a Job's the Job. */
 export function unitOfWorkload({ metadata: { namespace, name, ownerReferences } }: QueuedWorkload): string {
-  const pod = ownerReferences?.find(owner => owner.controller)
-  return `${namespace}/${pod === undefined ? `group:${name}` : `pod:${pod.name}`}`
+  const owner = ownerReferences?.find(({ controller }) => controller)
+  return `${namespace}/${owner === undefined ? `group:${name}` : `${owner.kind.toLowerCase()}:${owner.name}`}`
 }
 
 export function roleOf(pod: Pod): string {
@@ -120,15 +120,17 @@ export function podUsage({ containers, initContainers }: PodSpec): Usage {
 export const isCovered = (pod: Pod, { template }: PodSet): boolean =>
   podUsage(pod.spec).milliCpu <= podUsage(template.spec).milliCpu
 
-/** Of a Job, what its succeeded pods do not need again is free. A group keeps its places until its end. */
-export function workloadUsage({ metadata, spec, status }: QueuedWorkload): Usage {
-  const ofJob = metadata.ownerReferences?.some(({ kind }) => kind === 'Job') ?? false
+/** Of a Job, and with Kueue of a group, what succeeded pods do not need again is free. Else a group keeps its places. */
+export function workloadUsage({ apiVersion, metadata, spec, status }: QueuedWorkload): Usage {
+  const ofJob = metadata.annotations?.['muster.dev/job'] !== undefined || apiVersion === KUEUE
   const free = (podSet: string) => status?.reclaimablePods?.find(({ name }) => name === podSet)?.count ?? 0
   return spec.podSets.reduce<Usage>(
     (sum, { name, count, template }) => plus(sum, podUsage(template.spec), count - (ofJob ? free(name) : 0)),
     { pods: 0, milliCpu: 0 },
   )
 }
+
+const KUEUE = 'kueue.x-k8s.io/v1beta2'
 
 export function plus(a: Usage, b: Usage, times = 1): Usage {
   return { pods: a.pods + b.pods * times, milliCpu: a.milliCpu + b.milliCpu * times }
@@ -153,5 +155,9 @@ export function exceeds(usage: Usage, limits: Partial<Usage>): boolean {
   )
 }
 
-/** What Muster puts on Workloads, with either engine of the simulator. */
-export const OUR_FINALIZERS: ReadonlySet<string> = new Set(['muster.dev/resource-in-use', 'queues.example.com/in-use'])
+/** What Muster puts on Workloads, with each engine of the simulator. */
+export const OUR_FINALIZERS: ReadonlySet<string> = new Set([
+  'muster.dev/resource-in-use',
+  'queues.example.com/in-use',
+  'kueue.x-k8s.io/resource-in-use',
+])

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import type { AdmissionResponse, AdmissionReview } from '../../src/admission/review.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import { systemClock } from '../../src/kube/vocabulary/clock.ts'
+import { NOTHING_SERVED } from '../../src/kube/vocabulary/served-scheduling.ts'
 import type { AdmissionOptions } from '../../src/server/admission-app.ts'
 import type { CachedWorld } from '../../src/server/asking-world.ts'
 import type { LookUp } from '../../src/server/inquiry.ts'
@@ -53,6 +54,7 @@ export const emptyWorld: World = {
   namespace: () => 'absent',
   owner: () => 'absent',
   hasDefaultQueue: () => false,
+  scheduling: () => NOTHING_SERVED,
   roles: PLAIN_ROLES,
 }
 

@@ -10,7 +10,7 @@ import type { QueuedJob } from '../../src/workload/jobs/queued-job.ts'
 import type { PodSetUpdate, QueuedWorkload } from '../../src/workload/queued-workload.ts'
 
 export const NOW = '2026-11-16T10:10:00Z'
-export const ENGINE = builtinEngine([])
+export const ENGINE = builtinEngine([{ name: 'team-a', limits: { pods: 64 } }])
 
 export interface JobOptions {
   readonly name?: string

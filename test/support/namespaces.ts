@@ -1,4 +1,5 @@
-import type { NamespaceScope } from '../../src/reconciler/loop.ts'
+import { NOTHING_SERVED } from '../../src/kube/vocabulary/served-scheduling.ts'
+import type { NamespaceScope, ServedPort } from '../../src/reconciler/loop.ts'
 
 /** Pods are queued in all namespaces. */
 export const EVERYWHERE: NamespaceScope = {
@@ -6,3 +7,6 @@ export const EVERYWHERE: NamespaceScope = {
   selects: () => true,
   onChange: () => {},
 }
+
+/** An API server without PodGroups of any kind. */
+export const NOTHING_TO_PLACE_BY: ServedPort = { served: NOTHING_SERVED, onChange: () => {} }

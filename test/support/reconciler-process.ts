@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import { coSchedulers } from '../../src/cluster/co-schedulers.ts'
 import { assembleController } from '../../src/cluster/controller.ts'
 import { giveBackMemory } from '../../src/cluster/memory.ts'
 import { controllerMetrics } from '../../src/cluster/metrics.ts'
@@ -6,7 +7,7 @@ import { builtinEngine } from '../../src/engines/builtin/builtin.ts'
 import { createKubeClient } from '../../src/kube/client/client.ts'
 import { systemClock } from '../../src/kube/vocabulary/clock.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
-import { EVERYWHERE } from './namespaces.ts'
+import { EVERYWHERE, NOTHING_TO_PLACE_BY } from './namespaces.ts'
 import { nobody } from './observers.ts'
 
 /** What a replica says about itself, a line each time all its caches have been read. */
@@ -28,6 +29,8 @@ const controller = assembleController({
   observer: nobody,
   engine: builtinEngine([{ name: 'team-a', limits: { pods: 0 } }]),
   scope: EVERYWHERE,
+  schedulers: coSchedulers(),
+  scheduling: NOTHING_TO_PLACE_BY,
   identity: 'measured',
   metrics: controllerMetrics(createMetrics({ version: 'test' })),
   onRead: () => {

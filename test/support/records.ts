@@ -15,6 +15,7 @@ export function recordsOf(
       workloads.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     ownedBy: uid => workloads.filter(({ metadata }) => metadata.ownerReferences?.some(owner => owner.uid === uid)),
     pod: (namespace, name) => pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    owns: () => true,
     selects,
   }
 }

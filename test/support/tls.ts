@@ -1,7 +1,6 @@
-import { issueAuthority, issueLeaf, SERVING_NAMES, type ServingPair } from '../../src/tls/authority.ts'
+import { issuePair as issue, SERVING_NAMES, type ServingPair } from '../../src/tls/authority.ts'
 
 /** A CA and a leaf of its own for every test file; issuing takes a few milliseconds. */
 export async function issuePair(names: readonly string[] = SERVING_NAMES, now = Date.now()): Promise<ServingPair> {
-  const authority = await issueAuthority(now)
-  return { ...(await issueLeaf(authority, names, now)), bundle: authority.certificate }
+  return await issue(names, now)
 }

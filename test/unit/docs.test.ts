@@ -2,10 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { SCHEMAS } from '../../scripts/schemas.ts'
+import { REVIEW_REASONS } from '../../src/admission/reasons.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { DEFAULT_CONFIGURATION } from '../../src/config/configuration.ts'
 import { parseConfiguration } from '../../src/config/load.ts'
 import { configurationKeys } from '../../src/config/schema.ts'
+import { CHECKS } from '../../src/insight/doctor/catalog.ts'
+import { LINTS } from '../../src/review/lints/catalog.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
 import { REASONS } from '../../src/workload/reasons.ts'
 import * as workloadbuilder from '../../src/workload/workloadbuilder.ts'
@@ -112,6 +116,56 @@ describe('reasons', () => {
   it.each(['docs/reasons.md', 'README.md'])('are all explained in %s, in their order', file => {
     const documented = rows(read(file)).map(firstCode)
     expect(documented).toEqual([...REASONS])
+  })
+})
+
+describe('docs/review.md', () => {
+  const rooms = ['webhooks', 'review', 'admission']
+  const sources = rooms.flatMap(room =>
+    readdirSync(join(root, 'src', room), { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.ts'))
+      .map(file => read(join('src', room, file))),
+  )
+
+  it('explains every reason of a result, in their order', () => {
+    expect(rows(section(read('docs/review.md'), 'Output').split('### Reasons')[1] ?? '').map(firstCode)).toEqual([
+      ...REVIEW_REASONS,
+    ])
+  })
+
+  it('and every reason that a webhook gives is among them', () => {
+    const given = sources.flatMap(source => [
+      ...source.matchAll(/\b(?:allowed|patched|patchedAlike|ignored)\(\s*'(\w+)'/g),
+      ...source.matchAll(/\breason(?: =|:) '([A-Z]\w+)'/g),
+    ])
+    const words = new Set(given.map(([, word = '']) => word))
+    expect(words.size).toBeGreaterThan(20)
+    expect([...words].filter(word => !REVIEW_REASONS.some(reason => reason === word))).toEqual([])
+  })
+})
+
+describe('docs/schemas', () => {
+  it.each(Object.keys(SCHEMAS))('has the schema of %s as the code has it, else run: node scripts/schemas.ts', name => {
+    expect(JSON.parse(read(`docs/schemas/${name}.schema.json`))).toEqual(JSON.parse(JSON.stringify(SCHEMAS[name])))
+  })
+})
+
+describe('docs/lints.md', () => {
+  it('has every lint with its severity and summary, and a section for each', () => {
+    const page = read('docs/lints.md')
+    const documented = rows(page).map(cells => [firstCode(cells), cells[1], cells[2]])
+    expect(documented).toEqual(LINTS.map(({ code, severity, summary }) => [code, severity, summary]))
+    for (const { code } of LINTS) expect(section(page, code).length).toBeGreaterThan(code.length + 20)
+  })
+})
+
+describe('docs/doctor.md', () => {
+  it('has every finding with its severity, summary and remedy, and a section for each', () => {
+    const page = read('docs/doctor.md')
+    const documented = rows(page).map(cells => [firstCode(cells), cells[1], cells[2]])
+    const checks = Object.entries(CHECKS)
+    expect(documented).toEqual(checks.map(([code, { severity, summary }]) => [code, severity, summary]))
+    for (const [code, { remedy }] of checks) expect(section(page, code)).toContain(remedy)
   })
 })
 

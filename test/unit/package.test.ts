@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ const manifest = JSON.parse(read('package.json'))
 
 /** What the image gets: the compiled code and the production dependencies of the lock file, in an empty folder. */
 const image = mkdtempSync(join(tmpdir(), 'muster-image-'))
-afterAll(() => rmSync(image, { recursive: true, force: true }), 60_000)
+afterAll(() => rmSync(image, { recursive: true, force: true }))
 
 describe('the Dockerfile', () => {
   const dockerfile = read('Dockerfile')
@@ -79,6 +79,12 @@ describe('the compiled program, with production dependencies only', () => {
     })
     expect(build.stdout + build.stderr).toBe('')
     expect(build.status).toBe(0)
+    const bundle = spawnSync(process.execPath, ['scripts/bundle.ts', join(image, 'dist')], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+    expect(bundle.stderr).toBe('')
+    expect(bundle.status).toBe(0)
     for (const path of ['package.json', 'bin']) cpSync(join(root, path), join(image, path), { recursive: true })
     const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean }> }
     for (const [path, { dev = false }] of Object.entries(packages)) {
@@ -90,7 +96,7 @@ describe('the compiled program, with production dependencies only', () => {
       const filter = (source: string): boolean => source !== nested && !/\.(d\.[cm]?ts|map)$/.test(source)
       cpSync(join(root, path), join(image, path), { recursive: true, filter })
     }
-  }, 120_000)
+  })
 
   const environment = { PATH: dirname(process.execPath), HOME: image }
 
@@ -134,6 +140,25 @@ describe('the compiled program, with production dependencies only', () => {
     expect(run.status).toBe(0)
   })
 
+  it('reviews without opening a single package', () => {
+    writeFileSync(join(image, 'pod.yaml'), 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n')
+    const trace =
+      "import { registerHooks } from 'node:module'; registerHooks({ load: (url, context, next) => { process.stderr.write(url + '\\n'); return next(url, context) } })"
+    const traced = ['--import', `data:text/javascript,${encodeURIComponent(trace)}`]
+    const run = spawnSync(process.execPath, [...traced, 'bin/muster.js', 'review', 'pod.yaml'], {
+      cwd: image,
+      env: environment,
+      encoding: 'utf8',
+    })
+    expect(run.stdout).toContain('1 object: 1 admitted, 0 denied\n')
+    expect(run.stderr).toContain('/dist/bundle/muster.js')
+    expect(run.stderr).not.toContain('/node_modules/')
+  })
+
+  it('makes everything that it ships before it is packed', () => {
+    expect(manifest.scripts.prepack).toBe('node scripts/build.ts && node scripts/bundle.ts')
+  })
+
   it('serves, is ready, and leaves with 0 on SIGTERM', async () => {
     const flags = ['--port', '0', '--health-port', '0', '--certs-dir', join(image, 'certs'), '--drain-seconds', '0']
     const server = spawn(process.execPath, ['bin/muster.js', 'serve', ...flags], { cwd: image, env: environment })
@@ -155,7 +180,7 @@ describe('the compiled program, with production dependencies only', () => {
     } finally {
       server.kill('SIGKILL')
     }
-  }, 60_000)
+  })
 })
 
 function statusOf(address: string): Promise<number | undefined> {

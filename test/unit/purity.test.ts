@@ -13,6 +13,8 @@ const SRC = fileURLToPath(new URL('../../src', import.meta.url))
 const PURE_ROOMS = [
   'reconciler',
   'engines',
+  'coscheduling',
+  'insight',
   'webhooks',
   'workload',
   'validation',
@@ -91,9 +93,11 @@ const FLOORS: readonly (readonly string[])[] = [
   ['admission', 'workload'],
   ['webhooks'],
   ['reconciler'],
-  ['engines'],
+  ['engines', 'coscheduling'],
   ['server', 'tls', 'review'],
   ['cluster'],
+  // Above the cluster: what is said of an installation is said by the very rules that it runs by.
+  ['insight'],
   ['cli'],
   ['main.ts'],
 ]
@@ -124,7 +128,7 @@ describe('imports', () => {
     expect(circles()).toEqual([])
   })
 
-  const deciding = FILES.filter(file => /^(?:webhooks|validation|workload|admission|engines)\//.test(file))
+  const deciding = FILES.filter(file => /^(?:webhooks|validation|workload|admission|engines|coscheduling)\//.test(file))
   it.each([...deciding, 'reconciler/decide.ts'])('of %s reach neither the server, nor a client, nor the disk', file => {
     const reached = reachableFrom(file)
     expect([...reached].filter(other => OUT_OF_REACH.test(other))).toEqual([])

@@ -14,11 +14,12 @@ const READS: readonly RegExp[] = [
 /** Nothing follows from these but what another sentence says. */
 const HARMLESS: Readonly<Record<string, string>> = {
   'admission/protocol.ts': 'of the message of JSON.parse only the position is passed on, since it quotes the body',
+  'review/cases/compare.ts': 'it is what a test case asks for: that a detail says something',
 }
 
 it('reads no sentence back: what code goes by is a reason, a cause, a code or a field', () => {
   const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts'))
     .filter(file => READS.some(read => readFileSync(join(SRC, file), 'utf8').match(read)))
-  expect(readers).toEqual(Object.keys(HARMLESS))
+  expect(readers.sort()).toEqual(Object.keys(HARMLESS))
 })

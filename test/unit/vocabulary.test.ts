@@ -16,6 +16,9 @@ interface Home {
   readonly named?: readonly string[]
 }
 
+const KAI_CACHE = 'coscheduling/kai/cache-contents.ts'
+const KAI_BASE = 'coscheduling/kai/base.ts'
+const KAI_OVERLAY = 'coscheduling/kai/overlay.ts'
 const POD = 'workload/pod-facts.ts'
 const JOB = 'workload/job-facts.ts'
 const GROUP = 'workload/group.ts'
@@ -37,6 +40,8 @@ const PERFORM = 'reconciler/perform.ts'
 const CACHES = 'reconciler/caches.ts'
 const JOB_WRITES = 'reconciler/jobs/job-writes.ts'
 const CACHE = 'reconciler/cache-contents.ts'
+const FIND = 'insight/explain/find.ts'
+const GROUPING = 'workload/grouped/job-to-group.ts'
 
 /** Muster's own objects and users, whose names nobody reads from labels. */
 type ObjectName =
@@ -54,27 +59,32 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
     named: [
       QUEUE_MARKS,
       QUEUES,
+      GUARD,
       JOB_GUARD,
       JOB_RULES,
       'webhooks/jobs/queue-label.ts',
       COVERAGE,
       CACHES,
       'engines/builtin/messages.ts',
+      'review/lints/queues.ts',
+      FIND,
+      'insight/explain/next-step.ts',
     ],
   },
   MANAGED: {
     read: POD,
     written: [MUTATION, PERFORM, CACHE],
-    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES],
+    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES, FIND],
   },
   ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE], named: [CLAIMS, GUARD] },
-  ROLE_HASH: { read: POD, written: [MUTATION, CACHE], named: [CLAIMS, UPDATE] },
+  ROLE_HASH: { read: POD, written: [MUTATION, CACHE, 'review/lints/survey.ts'], named: [CLAIMS, UPDATE] },
 
   GROUP_NAME: { read: GROUP },
   DEFAULT_QUEUE: {
     written: [
       'cluster/services.ts',
       'cluster/world.ts',
+      'insight/doctor/examine.ts',
       'review/cluster-state.ts',
       'webhooks/jobs/scope.ts',
       'webhooks/pods/mutation.ts',
@@ -89,12 +99,18 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   GROUP_ROLE: { read: GROUP, named: [SUMS, UPDATE] },
   GROUP_ROLE_COUNT: { read: GROUP, named: [SUMS] },
   GROUP_SETS: { read: GROUP, written: [CACHE], named: [SUMS, SETS, 'workload/announced-template.ts'] },
+  REQUIRED_TOPOLOGY: { read: GROUP, named: ['webhooks/topology.ts'] },
+  PODSET_GROUP: { read: GROUP, named: ['webhooks/topology.ts'] },
 
   PRIORITY_CLASS: { read: POD, named: [QUEUE_MARKS] },
   MAX_EXEC_TIME: { read: POD, named: [QUEUE_MARKS] },
   PREBUILT_WORKLOAD: { read: POD },
   ELASTIC_JOB: { read: POD, named: [QUEUE_MARKS, VALIDATION, JOB_RULES] },
-  ADMISSION_GATED_BY: { read: POD, named: ['webhooks/pods/admission-gates.ts'] },
+  ADMISSION_GATED_BY: {
+    read: POD,
+    written: ['reconciler/whole-templates.ts', 'engines/kueue/workloads.ts'],
+    named: ['webhooks/pods/admission-gates.ts'],
+  },
   SUSPENDING_PARENT: { read: POD },
 
   PODSET_LABEL: { read: POD, written: [LIFT] },
@@ -108,14 +124,30 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   HELD: { read: JOB, written: [JOB_WRITES, JOB_MUTATION], named: [JOB_GUARD] },
   STOPPING: { read: JOB, written: [JOB_WRITES] },
   CHILD_OF: { read: JOB, written: [JOB_MUTATION], named: [JOB_GUARD] },
+  POD_GROUP: {
+    read: POD,
+    written: ['webhooks/pod-groups/mutation.ts', MUTATION, 'coscheduling/kai/perform.ts', KAI_CACHE],
+    named: ['webhooks/pod-groups/guard.ts', 'coscheduling/kai/caches.ts', COVERAGE],
+  },
+  POD_GROUP_OF: {
+    read: 'coscheduling/kai/naming.ts',
+    written: ['coscheduling/kai/resolve.ts', 'coscheduling/kai/co-scheduler.ts'],
+    named: [KAI_CACHE],
+  },
   MIN_PARALLELISM: { read: JOB, named: [JOB_RULES] },
   COMPLETIONS_FOLLOW: { read: JOB, named: [JOB_RULES] },
-  JOB_UID: { read: 'workload/queued-workload.ts', written: ['engines/builtin/workloads.ts'] },
+  JOB_UID: {
+    read: 'workload/queued-workload.ts',
+    written: ['engines/builtin/workloads.ts', 'engines/kueue/workloads.ts'],
+  },
 
   MIRROR_POD: { read: POD, named: [COVERAGE] },
   NAMESPACE_NAME_LABEL: {
     written: [
       'cluster/namespace-scope.ts',
+      'insight/explain/gather.ts',
+      'insight/doctor/objects.ts',
+      'insight/doctor/webhooks.ts',
       'webhooks/local-world.ts',
       'webhooks/namespace.ts',
       QUEUES,
@@ -129,11 +161,19 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   RESOURCE_IN_USE: {
     read: 'webhooks/workloads/guard.ts',
     written: ['engines/builtin/workloads.ts'],
-    named: ['engines/builtin/builtin.ts', COVERAGE],
+    named: ['engines/builtin/builtin.ts', 'engines/kueue/kueue.ts', COVERAGE],
   },
 
-  SCHEDULING: { read: 'validation/jobs/job-view.ts', named: [COVERAGE] },
-  GROUP_TEMPLATE_NAME: { read: 'workload/mappers/source.ts', named: ['workload/mappers/job.ts'] },
+  SCHEDULING: {
+    read: 'validation/jobs/job-view.ts',
+    written: ['webhooks/jobs/moved-block.ts'],
+    named: [COVERAGE, GROUPING],
+  },
+  GROUP_TEMPLATE_NAME: { read: 'workload/mappers/source.ts', named: ['workload/mappers/job.ts', GROUPING] },
+  PARENT_COMPOSITE: { read: GROUPING },
+  PARENT_COMPOSITE_KEP: { read: GROUPING },
+  GROUPED: { read: GROUPING, written: ['webhooks/jobs/grouping.ts'], named: ['webhooks/jobs/group-guard.ts'] },
+  ROOT_GROUP: { read: GROUPING, written: ['webhooks/jobs/grouping.ts'], named: ['webhooks/jobs/group-guard.ts'] },
 }
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url))
@@ -169,7 +209,9 @@ describe('labels and annotations', () => {
     const by = /\b(?:labels|annotations)(?:\?\.)?\[[a-z]\w*\]/
     const generic = [...CODE].filter(([, code]) => by.test(code)).map(([file]) => file)
     // Selectors hold any label against any condition; topology requests have keys of their own, read in that file only.
-    expect(generic.sort()).toEqual([GROUP, POD, 'kube/vocabulary/selectors.ts', 'webhooks/pods/topology.ts'].sort())
+    // KAI's keys are asked of one object after the other.
+    const others = ['kube/vocabulary/selectors.ts', 'webhooks/topology.ts', KAI_BASE, KAI_OVERLAY]
+    expect(generic.sort()).toEqual([GROUP, POD, ...others].sort())
   })
 
   it.each([

@@ -8,18 +8,39 @@ import { abandonBy, byConditions } from '../conditions.ts'
 import { admit, FifoQueues } from './fifo.ts'
 import { composeWorkload, isForGroup, isForJob, QUEUE_ORDER, WORKLOADS, workloadForCache } from './workloads.ts'
 
+export interface BuiltinEngine extends Engine {
+  /** Other queues, or other limits, from now on. */
+  reconfigure(queues: Configuration['queues']): void
+}
+
 /** The engine that comes with Muster: Workloads of its own kind, first in, first out per queue, decided in this process. */
-export function builtinEngine(queues: Configuration['queues']): Engine {
-  const common = byConditions({ workloads: WORKLOADS, finalizer: RESOURCE_IN_USE, queueOrder: QUEUE_ORDER })
+export function builtinEngine(first: Configuration['queues']): BuiltinEngine {
+  const namesOf = (queues: Configuration['queues']) => new Set(queues.map(({ name }) => name))
+  let listed = namesOf(first)
+  const decider = new FifoQueues(first)
+  const subscribers = new Set<() => void>()
+  const isOpen = (queueName: string) => !listed.has(queueName)
+  const common = byConditions({
+    ...{ workloads: WORKLOADS, finalizer: RESOURCE_IN_USE, queueOrder: QUEUE_ORDER },
+    mayVanish: workload => isForJob(workload) && isOpen(workload.spec.queueName),
+  })
   return {
     ...common,
     abandon: abandonBy(common),
     takeOver: (workload, now) => admit(workload, {}, now),
-    reclaim,
+    reclaim: (workload, done) => (isOpen(workload.spec.queueName) ? [] : reclaim(workload, done)),
     name: 'builtin',
     holds: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
-    decider: new FifoQueues(queues),
-    compose: composeWorkload,
+    decider,
+    onChange: changed => subscribers.add(changed),
+    reconfigure: queues => {
+      listed = namesOf(queues)
+      decider.reconfigure(queues)
+      for (const changed of subscribers) changed()
+    },
+    // A queue that nobody has listed has no limits, and no place that a stopped Job would have to lose again. So its
+    // Jobs save the write that lets go of a Workload, which others need for as long as their pods use what it holds.
+    compose: plan => composeWorkload(plan, plan.kind === 'job' && isOpen(plan.queueName)),
     forCache: workloadForCache,
     isForGroup,
   }

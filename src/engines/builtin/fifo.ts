@@ -10,14 +10,27 @@ import {
   podCount,
   type QueuedWorkload,
   type WorkloadStatus,
+  wholeAgain,
   withConditions,
 } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
 import { add, amounts } from '../../workload/requests.ts'
-import { type Entry, Ledger } from './ledger.ts'
+import { type Entry, Ledger, type Reckon } from './ledger.ts'
 import { behind, first, heldBy, NO_QUEUE, neverFits, shortfall } from './messages.ts'
 import { type Counting, largestFit, workloadRequests } from './requests.ts'
 import { WORKLOADS } from './workloads.ts'
+
+/** A queue as it stands, for people: who has what of it, and who wants some. */
+export interface QueueView {
+  /** Empty: without limits. */
+  readonly limits: Amounts
+  readonly usage: Amounts
+  /** In the order in which they came. */
+  readonly holding: readonly Entry[]
+  /** The next one first. */
+  readonly pending: readonly Entry[]
+  readonly aside: readonly Entry[]
+}
 
 /**
  * First in, first out per queue. A Workload is admitted when all before it in its queue are
@@ -27,13 +40,20 @@ import { WORKLOADS } from './workloads.ts'
  */
 export class FifoQueues implements Decider {
   readonly #ledger: Ledger
-  readonly #limits: ReadonlyMap<string, Amounts>
-  readonly #places: ReadonlyMap<string, PodSetUpdate>
+  #limits: ReadonlyMap<string, Amounts> = new Map()
+  #places: ReadonlyMap<string, PodSetUpdate> = new Map()
 
-  constructor(queues: Configuration['queues']) {
+  /** Whoever decides about copies of the same Workloads again and again reckons once what they ask for. */
+  constructor(queues: Configuration['queues'], reckon: Reckon = workloadRequests) {
+    this.#ledger = new Ledger((queue, requests) => neverFits(queue, requests, this.#limitsOf(queue)), reckon)
+    this.reconfigure(queues)
+  }
+
+  /** Who holds something keeps it, be it beyond the new limits; who was set aside by the old ones is judged anew. */
+  reconfigure(queues: Configuration['queues']): void {
     this.#limits = new Map(queues.map(queue => [queue.name, amounts(queue.limits)]))
     this.#places = new Map(queues.map(queue => [queue.name, placeOf(queue)]))
-    this.#ledger = new Ledger((queue, requests) => neverFits(queue, requests, this.#limitsOf(queue)))
+    this.#ledger.judgeAnew()
   }
 
   /** Takes note of a Workload; returns the queues to decide again. */
@@ -74,6 +94,12 @@ export class FifoQueues implements Decider {
     return actions
   }
 
+  view(queue: string): QueueView {
+    const ledger = this.#ledger
+    const [holding, pending, aside] = [ledger.holding(queue), ledger.pending(queue), ledger.aside(queue)]
+    return { limits: this.#limitsOf(queue), usage: ledger.usage(queue), holding, pending, aside }
+  }
+
   #limitsOf(queue: string): Amounts {
     return this.#limits.get(queue) ?? new Map()
   }
@@ -103,7 +129,7 @@ export function admit(
     return { name: podSet.name, count: counting(podSet), ...place }
   })
   const admission = { clusterQueue: queue, podSetAssignments }
-  return setStatus(workload, changes, now, { admission, ...notWaiting(workload) })
+  return setStatus(workload, changes, now, { admission, ...wholeAgain(workload), ...notWaiting(workload) })
 }
 
 function wait({ workload, queue }: Entry, reason: Reason, message: string, now: string): readonly Action[] {
@@ -129,7 +155,7 @@ function setStatus(
   workload: QueuedWorkload,
   changes: readonly ConditionChange[],
   now: string,
-  rest: Pick<WorkloadStatus, 'admission' | 'waiting'>,
+  rest: Pick<WorkloadStatus, 'admission' | 'reclaimablePods' | 'waiting'>,
 ): readonly Action[] {
   const conditions = withConditions(workload, changes, now)
   if (conditions === undefined && rest.waiting === undefined) return []

@@ -4,7 +4,7 @@ import { condition, isTrue, type QueuedWorkload } from '../../workload/queued-wo
 import type { Reason } from '../../workload/reasons.ts'
 import { add } from '../../workload/requests.ts'
 import { unreadable } from './messages.ts'
-import { held, least, subtract, workloadRequests } from './requests.ts'
+import { type Counting, held, isFlexible, least, subtract, workloadRequests } from './requests.ts'
 import { QUEUE_ORDER } from './workloads.ts'
 
 /** A Workload as its queue sees it. */
@@ -26,6 +26,9 @@ export interface Verdict {
   readonly reason: 'InvalidGroup' | 'OverQueueLimits'
   readonly message: string
 }
+
+/** What a Workload asks for. */
+export type Reckon = (workload: QueuedWorkload, counting?: Counting) => Amounts
 
 /** Why the queue can never hold so much, in words; undefined if it can. */
 export type NeverFits = (queue: string, requests: Amounts) => string | undefined
@@ -54,9 +57,11 @@ export class Ledger {
   readonly #entries = new Map<string, Entry>()
   readonly #queues = new Map<string, Queue>()
   readonly #neverFits: NeverFits
+  readonly #reckon: Reckon
 
-  constructor(neverFits: NeverFits = () => undefined) {
+  constructor(neverFits: NeverFits = () => undefined, reckon: Reckon = workloadRequests) {
     this.#neverFits = neverFits
+    this.#reckon = reckon
   }
 
   /** Takes the Workload as it is now; returns the queues whose next decision may differ. */
@@ -97,6 +102,11 @@ export class Ledger {
     return [entry.queue]
   }
 
+  /** What could never fit may fit now, and the other way round. */
+  judgeAnew(): void {
+    for (const { workload } of [...this.#entries.values()]) this.update(workload)
+  }
+
   pending(queue: string): readonly Entry[] {
     return this.#queues.get(queue)?.pending ?? []
   }
@@ -110,12 +120,20 @@ export class Ledger {
     return this.#queues.get(queue)?.holding ?? []
   }
 
+  aside(queue: string): readonly Entry[] {
+    return this.#named(this.#queues.get(queue)?.aside)
+  }
+
   untold(queue: string): readonly Entry[] {
-    return [...(this.#queues.get(queue)?.untold ?? [])].flatMap(key => this.#entries.get(key) ?? [])
+    return this.#named(this.#queues.get(queue)?.untold)
   }
 
   usage(queue: string): Amounts {
     return this.#queues.get(queue)?.usage ?? new Map()
+  }
+
+  #named(keys: Iterable<string> = []): readonly Entry[] {
+    return [...keys].flatMap(key => this.#entries.get(key) ?? [])
   }
 
   /** A template can hold anything: the API server does not check what is inside it. */
@@ -129,8 +147,9 @@ export class Ledger {
       verdict: { reason, message },
     })
     try {
-      const requests = workloadRequests(workload, state === 'holding' ? held(workload) : undefined)
-      const never = state === 'pending' ? this.#neverFits(queue, workloadRequests(workload, least)) : undefined
+      const requests = this.#reckon(workload, state === 'holding' ? held(workload) : undefined)
+      const fewest = isFlexible(workload) ? this.#reckon(workload, least) : requests
+      const never = state === 'pending' ? this.#neverFits(queue, fewest) : undefined
       return never === undefined ? { ...known, requests, state } : aside('OverQueueLimits', never)
     } catch (error) {
       return aside('InvalidGroup', unreadable(error instanceof Error ? error.message : String(error)))

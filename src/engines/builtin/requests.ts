@@ -13,6 +13,10 @@ const all: Counting = ({ count }) => count
 /** With how few it would be content. */
 export const least: Counting = ({ count, minCount }) => minCount ?? count
 
+/** Whether it may be admitted with fewer than it asks for. */
+export const isFlexible = ({ spec }: QueuedWorkload): boolean =>
+  spec.podSets.some(({ minCount }) => minCount !== undefined)
+
 /** What an admitted Workload holds: as many pods as it was admitted with, less those that have done their work. */
 export function held({ status }: QueuedWorkload): Counting {
   return ({ name, count }) => {

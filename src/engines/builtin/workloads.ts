@@ -1,9 +1,16 @@
 import type { Resource } from '../../kube/vocabulary/api.ts'
+import { IS_GROUP_WORKLOAD } from '../../kube/vocabulary/kueue.ts'
 import { JOB_UID, RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
-import { keptOf } from '../../workload/asked.ts'
+import { askedOf, keptOf } from '../../workload/asked.ts'
 import type { WorkloadPlan } from '../../workload/compose.ts'
-import { jobUidOf, type QueuedWorkload, WORKLOAD_JOB, WORKLOAD_POD } from '../../workload/queued-workload.ts'
+import {
+  jobUidOf,
+  type PodSet,
+  type QueuedWorkload,
+  WORKLOAD_JOB,
+  WORKLOAD_POD,
+} from '../../workload/queued-workload.ts'
 
 /** The built-in engine's own kind, from manifests/base/crd.yaml. */
 export const WORKLOADS: Resource = {
@@ -13,13 +20,11 @@ export const WORKLOADS: Resource = {
   kind: 'Workload',
   namespaced: true,
 }
-/** Kueue's mark, so that people find it under the name they know. */
-export const IS_GROUP_WORKLOAD = 'kueue.x-k8s.io/is-group-workload'
 /** Where in its queue the Workload stands: the resource version at which it was complete, or came over from another. */
 export const QUEUE_ORDER = 'muster.dev/queue-order'
 
-export function composeWorkload(plan: WorkloadPlan): QueuedWorkload {
-  const { name, namespace, queueName, podSets, priority, ownerReferences, completeAt } = plan
+export function composeWorkload(plan: WorkloadPlan, mayVanish = false): QueuedWorkload {
+  const { kind, name, namespace, queueName, podSets, priority, ownerReferences, completeAt } = plan
   return {
     apiVersion: `${WORKLOADS.group}/${WORKLOADS.version}`,
     kind: WORKLOADS.kind,
@@ -28,12 +33,15 @@ export function composeWorkload(plan: WorkloadPlan): QueuedWorkload {
       namespace,
       ...labelsFor(plan),
       annotations: { [QUEUE_ORDER]: completeAt, ...markFor(plan) },
-      finalizers: [RESOURCE_IN_USE],
+      ...(!mayVanish && { finalizers: [RESOURCE_IN_USE] }),
       ownerReferences,
     },
-    spec: { queueName, podSets, priority },
+    spec: { queueName, podSets: kind === 'job' ? podSets : podSets.map(asked), priority },
   }
 }
+
+/** Nothing else of a pod decides about its turn. */
+const asked = (podSet: PodSet): PodSet => ({ ...podSet, template: { spec: askedOf(podSet.template.spec) } })
 
 /** By which it is known for whom it is when the garbage collector has struck its owner off. */
 function markFor({ kind, job, ownerReferences }: WorkloadPlan): StringMap {

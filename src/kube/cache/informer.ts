@@ -24,6 +24,8 @@ export interface InformerOptions<T extends KubeObject> {
    * a filtered informer takes no offered object that it does not hold already.
    */
   readonly accepts?: (object: T) => boolean
+  /** Whether a kind that the server does not know any more is a kind without objects. */
+  readonly mayVanish?: boolean
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
@@ -61,6 +63,7 @@ export class Informer<T extends KubeObject> implements ObservedCache {
       resource,
       query: queryOf(options),
       store: this.#store,
+      mayVanish: options.mayVanish ?? false,
       prepare: object => this.#prepare(object),
       clock,
       random,

@@ -12,7 +12,7 @@ import type { KubeObject } from '../vocabulary/objects.ts'
 import { keyOf } from './store.ts'
 
 export interface ListDeps<T extends KubeObject> {
-  readonly api: KubeApi
+  readonly api: Pick<KubeApi, 'list'>
   readonly resource: Resource
   readonly query: ListOptions
   readonly prepare: (object: T) => T
@@ -31,7 +31,7 @@ const PAGE = 500
 export async function listAll<T extends KubeObject>(
   deps: ListDeps<T>,
   signal: AbortSignal,
-  most: number | undefined = PAGE,
+  most = PAGE,
 ): Promise<Listed<T> | undefined> {
   const items = new Map<string, T>()
   let next: string | undefined
@@ -41,7 +41,7 @@ export async function listAll<T extends KubeObject>(
     if (page === 'expired') return listAll(deps, signal, NO_PAGES)
     deps.onProgress()
     if (page === 'too large') {
-      limit = Math.ceil((limit ?? 1) / 4)
+      limit = Math.ceil(limit / 4)
       continue
     }
     for (const item of page.items) {
@@ -51,7 +51,7 @@ export async function listAll<T extends KubeObject>(
     next = page.metadata.continue || undefined
     if (next === undefined) return { items, version: page.metadata.resourceVersion }
     // Large objects stand together, as whoever made them did: behind them pages may be longer again.
-    limit = limit && Math.min(2 * limit, PAGE)
+    limit = limit && Math.min(2 * limit, most)
     await sleep(deps.clock, 0, signal)
   }
   return undefined

@@ -11,7 +11,7 @@ type Asked<T extends KubeObject> = Pick<Informer<T>, 'get' | 'byIndex' | 'values
 
 /**
  * Watches a kind that a cluster may or may not have. Until the API server knows it there is nothing to watch and
- * nothing to wait for; when somebody installs it later, the watch begins then.
+ * nothing to wait for; when somebody installs it later, the watch begins then. Taken away again, it has no objects.
  */
 export class OptionalInformer<T extends KubeObject> implements Asked<T> {
   readonly #options: InformerOptions<T>
@@ -23,7 +23,7 @@ export class OptionalInformer<T extends KubeObject> implements Asked<T> {
 
   constructor(options: InformerOptions<T>) {
     this.#options = options
-    this.#informer = new Informer<T>(options)
+    this.#informer = new Informer<T>({ ...options, mayVanish: true })
   }
 
   /** True when everything there is has been seen, which may be nothing. */

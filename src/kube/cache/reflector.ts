@@ -27,6 +27,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** The kind may be taken away: then there is nothing of it, and it is looked for again. */
+  readonly mayVanish: boolean
   /** The server has spoken: a page, an event, a bookmark, a refusal, the orderly end of a watch. */
   readonly onProgress: () => void
   readonly onSynced: () => void
@@ -107,9 +109,26 @@ export class Reflector<T extends KubeObject> {
       }
     }
     this.#streamFailures = 0
-    const listed = await listAll<T>({ ...this.#options, prepare: object => this.#staged(object) }, signal)
-    if (listed !== undefined) await this.#settle(listed.items, listed.version, signal)
-    return 0
+    try {
+      const listed = await listAll<T>({ ...this.#options, prepare: object => this.#staged(object) }, signal)
+      if (listed !== undefined) await this.#settle(listed.items, listed.version, signal)
+      return 0
+    } catch (error) {
+      if (!this.#hasVanished(error)) throw error
+      return await this.#clear(signal)
+    }
+  }
+
+  #hasVanished(error: unknown): boolean {
+    return this.#options.mayVanish && error instanceof ApiError && error.status === 404
+  }
+
+  async #clear(signal: AbortSignal): Promise<number> {
+    await this.#settle(new Map(), this.#options.store.version ?? '0', signal)
+    this.#forget('missing')
+    this.#options.onRestart('missing')
+    this.#options.onProgress()
+    return this.#backoff.next()
   }
 
   #resume(signal: AbortSignal): Promise<number> {
@@ -200,6 +219,7 @@ export class Reflector<T extends KubeObject> {
     this.#options.onRestart(reasonOf(error))
     if (error instanceof ApiError) this.#options.onProgress()
     if (error instanceof ProtocolError) this.#forget('protocol error')
+    else if (this.#hasVanished(error)) this.#forget('missing')
     else if (error instanceof ApiError && error.status === 410) this.#expire()
     else if (error instanceof StreamError) this.#countFruitless()
     else if (error instanceof SilenceError) this.#fellSilent()

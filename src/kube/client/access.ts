@@ -11,3 +11,11 @@ export interface Access {
   readonly headers: Readonly<Record<string, string>>
   readonly tls: TlsMaterial
 }
+
+/** What a kubeconfig says of the cluster and of whoever asks. */
+export interface KubeconfigAnswer {
+  readonly server: string
+  /** Of the context, if it names one. */
+  readonly namespace?: string
+  readonly access: Access
+}

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import {
   ApiError,
   type CallOptions,
+  type Discovery,
   type KubeApi,
   type ObjectList,
   type Patch,
@@ -15,7 +16,7 @@ import type { KubeObject } from '../vocabulary/objects.ts'
 import { describeCall, orAborted, parseObject, toApiError } from './answers.ts'
 import type { Credentials } from './credentials.ts'
 import { eventReading, JsonText, listReading, objectReading, type Reading } from './json-text.ts'
-import { collectionPath, listQuery, objectPath, patchQuery } from './paths.ts'
+import { collectionPath, discoveryPath, listQuery, objectPath, patchQuery } from './paths.ts'
 import { type HttpRequest, readBody, Transport } from './transport.ts'
 import { readEvents } from './watch-stream.ts'
 
@@ -26,6 +27,8 @@ export interface CallReport {
   readonly verb: Verb
   readonly resource: string
   readonly status: number | 'error'
+  /** By the server's own clock, if there was an answer. */
+  readonly date?: string
 }
 
 export interface KubeClientOptions {
@@ -34,7 +37,9 @@ export interface KubeClientOptions {
   readonly onCall?: (report: CallReport) => void
 }
 
-export interface KubeClient extends KubeApi {
+export interface KubeClient extends KubeApi, Discovery {
+  /** What the API server says of its own version. */
+  version(): Promise<unknown>
   /** Breaks off what is under way and closes every connection. */
   close(): Promise<void>
 }
@@ -50,6 +55,9 @@ interface Call {
   readonly repeatable?: boolean
   readonly reading?: Reading
 }
+
+/** By which discovery is counted among the calls. */
+const DISCOVERY: Resource = { group: '', version: '', plural: 'apis', kind: 'APIGroup', namespaced: false }
 
 const CALL_TIMEOUT_MS = 15_000
 /** A watch answers its head at once; only its events take time. */
@@ -99,12 +107,12 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   /** One exchange with credentials; on 401 once more with credentials read afresh, because tokens rotate. */
   async function exchange(call: Call, pool: HttpRequest['pool'], signal: AbortSignal): Promise<IncomingMessage> {
     for (const refresh of [false, true]) {
-      const report = (status: CallReport['status']) =>
-        onCall?.({ verb: call.verb, resource: call.resource.plural, status })
+      const report = (status: CallReport['status'], date?: string) =>
+        onCall?.({ verb: call.verb, resource: call.resource.plural, status, ...(date !== undefined && { date }) })
       try {
         const access = await orAborted(credentials.access(refresh), signal)
         const response = await transport.send(toRequest(call, pool, signal), access)
-        report(response.statusCode ?? 'error')
+        report(response.statusCode ?? 'error', response.headers.date)
         if (response.statusCode !== 401 || refresh) return response
         response.resume()
       } catch (error) {
@@ -229,6 +237,9 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       await perform({ verb: 'delete', resource, method: 'DELETE', path: objectPath(resource, ref), body }, callOptions)
     },
     watch,
+    discover: async (path, callOptions) =>
+      perform({ verb: 'get', resource: DISCOVERY, method: 'GET', path: discoveryPath(path) }, callOptions),
+    version: async () => perform({ verb: 'get', resource: DISCOVERY, method: 'GET', path: '/version' }),
     close: async () => {
       closing.abort()
       transport.destroy()

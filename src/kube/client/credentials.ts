@@ -6,6 +6,8 @@ import { readKubeconfig } from './kubeconfig-process.ts'
 
 export interface Credentials {
   readonly server: URL
+  /** Where whoever names no namespace means to look, if the credentials say so. */
+  readonly namespace?: string
   /** `refresh`: the server has just refused what we had, so whatever is cached is not good enough. */
   access(refresh: boolean): Promise<Access>
 }
@@ -50,10 +52,22 @@ export interface KubeconfigOptions {
 
 /** A kubeconfig file, named by the user: never the one that happens to lie in the home folder. */
 export async function kubeconfigCredentials({ file, context, clock }: KubeconfigOptions): Promise<Credentials> {
-  const { server, access } = await readKubeconfig(file, context)
+  const { server, namespace, access } = await readKubeconfig(file, context)
   // Each time the file is read again, because `kubectl` and cloud tools rewrite it, and exec plugins are asked afresh.
   const reload = async () => (await readKubeconfig(file, context)).access
-  return cached(new URL(server), clock, access, reload, KUBECONFIG_TRUSTED_MS)
+  const credentials = cached(new URL(server), clock, access, reload, KUBECONFIG_TRUSTED_MS)
+  return { ...credentials, ...(namespace !== undefined && { namespace }) }
+}
+
+/** The same in somebody else's name, for whoever may take it: the API server decides that. */
+export function impersonating(credentials: Credentials, user: string): Credentials {
+  return {
+    ...credentials,
+    access: async refresh => {
+      const { headers, tls } = await credentials.access(refresh)
+      return { headers: { ...headers, 'impersonate-user': user }, tls }
+    },
+  }
 }
 
 /** Reloads when asked or after a while; a reload that fails leaves what we have, which the server may still accept. */

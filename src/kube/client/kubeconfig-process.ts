@@ -1,12 +1,8 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Access } from './access.ts'
-
-export interface KubeconfigAnswer {
-  readonly server: string
-  readonly access: Access
-}
+import type { KubeconfigAnswer } from './access.ts'
+import { readPlainKubeconfig } from './plain-kubeconfig.ts'
 
 export type KubeconfigReply = { readonly ok: KubeconfigAnswer } | { readonly error: string }
 
@@ -15,10 +11,12 @@ const run = promisify(execFile)
 const LIMIT_MS = 60_000
 
 /**
- * Reads a kubeconfig, and logs in, in a process that lives only for this. The official client knows all the ways to
+ * Reads a kubeconfig, and logs in, in a process that lives only for this, unless it is a plain one. The official client knows all the ways to
  * log in and takes 70 MB and half a second for it; a thread would keep the memory.
  */
 export async function readKubeconfig(file: string, context: string | undefined): Promise<KubeconfigAnswer> {
+  const plain = await readPlainKubeconfig(file, context)
+  if (plain !== undefined) return plain
   // A URL is not an import: nothing turns its extension into the one of the compiled file.
   const entry = import.meta.url.endsWith('.ts') ? './kubeconfig-reader.ts' : './kubeconfig-reader.js'
   const program = fileURLToPath(new URL(entry, import.meta.url))

@@ -9,7 +9,8 @@ process.stdout.write(JSON.stringify(await answer()))
 async function answer(): Promise<KubeconfigReply> {
   try {
     const opened = await loadKubeconfig(file, context)
-    return { ok: { server: opened.server.href, access: await opened.access() } }
+    const { server, namespace } = opened
+    return { ok: { server: server.href, ...(namespace && { namespace }), access: await opened.access() } }
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) }
   }

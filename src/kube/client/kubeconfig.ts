@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
+import path from 'node:path'
 import { bufferFromFileOrString, type Cluster, KubeConfig } from '@kubernetes/client-node'
 import type { Access } from './access.ts'
 
 export interface OpenedKubeconfig {
   readonly server: URL
+  /** That of the context, if it names one. */
+  readonly namespace: string | undefined
   /** Runs an exec plugin if the user entry names one; the plugin's answer is kept until it expires. */
   access(): Promise<Access>
 }
@@ -13,18 +17,30 @@ export interface OpenedKubeconfig {
  * expensive for the same reason; only `kubeconfig-reader.ts` does, in a process of its own.
  */
 export async function loadKubeconfig(file: string, context?: string): Promise<OpenedKubeconfig> {
-  const config = new KubeConfig()
-  try {
-    config.loadFromFile(file)
-  } catch (error) {
-    throw new Error(`cannot read the kubeconfig ${file}: ${(error as Error).message}`)
-  }
+  const config = readFiles(file)
   const chosen = chooseContext(config, file, context)
   config.setCurrentContext(chosen)
   const cluster = config.getCurrentCluster()
   if (!cluster?.server) throw new Error(`kubeconfig ${file}: context "${chosen}" names a cluster that has no server`)
   if (cluster.proxyUrl) throw new Error(`kubeconfig ${file}: cluster "${cluster.name}" has a proxy-url: not supported`)
-  return { server: serverOf(cluster, file), access: () => accessOf(config, cluster, file) }
+  const namespace = config.getContextObject(chosen)?.namespace
+  return { server: serverOf(cluster, file), namespace, access: () => accessOf(config, cluster, file) }
+}
+
+/** One file, or a list of them as `KUBECONFIG` may be: what comes first counts, and what is not there is passed over. */
+function readFiles(file: string): KubeConfig {
+  const listed = existsSync(file) ? [] : file.split(path.delimiter).filter(each => existsSync(each))
+  const config = new KubeConfig()
+  for (const [index, each] of (listed.length > 0 ? listed : [file]).entries()) {
+    try {
+      const next = index === 0 ? config : new KubeConfig()
+      next.loadFromFile(each)
+      if (next !== config) config.mergeConfig(next, Boolean(config.getCurrentContext()))
+    } catch (error) {
+      throw new Error(`cannot read the kubeconfig ${each}: ${(error as Error).message}`)
+    }
+  }
+  return config
 }
 
 function chooseContext(config: KubeConfig, file: string, wanted: string | undefined): string {

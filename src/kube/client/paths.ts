@@ -15,6 +15,11 @@ export function objectPath(resource: Resource, ref: ObjectRef): string {
   return ref.subresource === undefined ? object : `${object}/${segment(ref.subresource)}`
 }
 
+/** What the API server serves: all groups, or the resources of one version of a group. */
+export function discoveryPath(parts: readonly string[]): string {
+  return ['/apis', ...parts.map(segment)].join('/')
+}
+
 export function listQuery(options: ListOptions & WatchOptions, watch: boolean): string {
   return queryString({
     watch: watch ? 'true' : undefined,

@@ -25,6 +25,8 @@ export interface EventInput {
   readonly action: string
   /** The sentence a person reads in `kubectl describe`. */
   readonly note: string
+  /** It stays worth telling whatever is said of the object next. */
+  readonly apart?: boolean
 }
 
 interface EventObject extends KubeObject {
@@ -62,7 +64,8 @@ export interface EventRecorderOptions {
   readonly onOutcome?: (outcome: EventOutcome) => void
 }
 
-const CONTROLLER = 'muster.dev/reconciler'
+/** Who says so, in every Event of ours. */
+export const EVENT_SOURCE = 'muster.dev/reconciler'
 const REMEMBERED = 4096
 const CONCURRENCY = 2
 const RETRY_MS = 2000
@@ -80,7 +83,7 @@ const PER_SECOND = 20
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
-  /** By the uid of what they regard, oldest first. */
+  /** By what they regard, oldest first. */
   readonly #waiting = new Map<string, Waiting>()
   readonly #told = new Set<string>()
   #settling: (() => void) | undefined
@@ -98,14 +101,14 @@ export class EventRecorder {
 
   record(input: EventInput): void {
     const { clock, onOutcome, queueLimit = QUEUE_LIMIT } = this.#options
-    const { uid } = input.regarding
-    const overtakes = this.#waiting.has(uid)
+    const place = placeOf(input)
+    const overtakes = this.#waiting.has(place)
     if (this.#stopping.signal.aborted || (!overtakes && this.#waiting.size >= queueLimit)) {
       onOutcome?.('dropped')
       return
     }
     if (overtakes) onOutcome?.('overtaken')
-    this.#waiting.set(uid, { input, at: clock.now() })
+    this.#waiting.set(place, { input, at: clock.now() })
     this.#wake()
   }
 
@@ -188,8 +191,8 @@ export class EventRecorder {
         return { outcome: 'failed' }
       }
       // The server is busy or away: this is not lost, unless there is something newer to say already.
-      const { uid } = waiting.input.regarding
-      if (!this.#waiting.has(uid)) this.#waiting.set(uid, waiting)
+      const place = placeOf(waiting.input)
+      if (!this.#waiting.has(place)) this.#waiting.set(place, waiting)
       const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
       return { outcome: 'retried', pauseMs: Math.min(Math.max(RETRY_MS, askedMs), RETRY_LIMIT_MS) }
     }
@@ -217,6 +220,10 @@ export class EventRecorder {
   }
 }
 
+/** What is newer overtakes what waits in the same place. */
+const placeOf = ({ regarding, reason, note, apart }: EventInput): string =>
+  apart ? `${regarding.uid}/${reason}/${note}` : regarding.uid
+
 function mayPass(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status === 429 || error.status >= 500
 }
@@ -238,7 +245,7 @@ function eventOf(input: EventInput, instance: string, now: number): EventObject 
     // Events about objects without a namespace live in `default`, as kubectl expects.
     metadata: { namespace: regarding.namespace ?? 'default', name: `${namePrefix(regarding.name)}.${identity}` },
     eventTime: microTime(now),
-    reportingController: CONTROLLER,
+    reportingController: EVENT_SOURCE,
     reportingInstance: instance.slice(0, 128),
     action,
     reason,

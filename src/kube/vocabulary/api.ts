@@ -101,6 +101,11 @@ export interface KubeApi {
   ): AsyncIterable<WatchEvent<T>>
 }
 
+/** What the API server says of itself: its groups, or, of a group and version, the resources. */
+export interface Discovery {
+  discover(path: readonly string[], options?: CallOptions): Promise<unknown>
+}
+
 /** An answer of the API server that is not success. Network errors are other errors. */
 export class ApiError extends Error {
   readonly status: number

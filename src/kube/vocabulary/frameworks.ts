@@ -46,6 +46,8 @@ const FRAMEWORKS: Readonly<Record<string, Framework>> = {
 /** Stands between a Deployment and its pods: nobody lists it in a configuration, everybody means it. */
 const REPLICA_SETS = resourceOf({ group: 'apps', version: 'v1', kind: 'ReplicaSet' })
 
+const PASS_THROUGH = kindKey(REPLICA_SETS.group, REPLICA_SETS.kind)
+
 const BY_KIND: ReadonlyMap<string, string> = new Map(
   Object.entries(FRAMEWORKS).map(([name, { group, kind }]) => [kindKey(group, kind), name]),
 )
@@ -60,7 +62,7 @@ export function frameworkOf(owner: Owner): string | undefined {
 }
 
 export function isPassThrough(owner: Owner): boolean {
-  return ownerKindKey(owner) === kindKey(REPLICA_SETS.group, REPLICA_SETS.kind)
+  return ownerKindKey(owner) === PASS_THROUGH
 }
 
 /**
@@ -68,8 +70,8 @@ export function isPassThrough(owner: Owner): boolean {
  * ReplicaSets between them and their pods, and `group/kind` in lower case for what is no framework.
  */
 export function controllerKindOf(owner: Owner): string {
-  if (isPassThrough(owner)) return 'deployment'
-  return frameworkOf(owner) ?? ownerKindKey(owner).toLowerCase()
+  const key = ownerKindKey(owner)
+  return key === PASS_THROUGH ? 'deployment' : (BY_KIND.get(key) ?? key.toLowerCase())
 }
 
 /** What has to be watched to know the owners of these frameworks. Names that nobody knows have nothing to watch. */

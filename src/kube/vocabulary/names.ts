@@ -29,6 +29,10 @@ export const ELASTIC_JOB = 'kueue.x-k8s.io/elastic-job'
 export const ADMISSION_GATED_BY = 'kueue.x-k8s.io/admission-gated-by'
 export const SUSPENDING_PARENT = 'kueue.x-k8s.io/pod-suspending-parent'
 
+/** Kueue's words for where pods have to be near each other: within one domain, and several roles within the same one. */
+export const REQUIRED_TOPOLOGY = 'kueue.x-k8s.io/podset-required-topology'
+export const PODSET_GROUP = 'kueue.x-k8s.io/podset-group-name'
+
 /** Written when the gate is lifted, by Muster alone. */
 export const PODSET_LABEL = 'kueue.x-k8s.io/podset'
 export const LOCAL_QUEUE_LABEL = 'kueue.x-k8s.io/local-queue-name'
@@ -49,6 +53,11 @@ export const HELD = 'muster.dev/held'
 export const STOPPING = 'muster.dev/stopping'
 /** `framework:name` of the queued object for which the Job was created: that one waits, the Job does not. */
 export const CHILD_OF = 'muster.dev/child-of'
+
+/** Gate on pods that KAI schedules and that name a group of Kubernetes, and the label by which Muster finds them. */
+export const POD_GROUP = 'muster.dev/pod-group'
+/** On KAI's PodGroups that Muster made: for what. */
+export const POD_GROUP_OF = 'muster.dev/pod-group-of'
 
 /** Kueue's words for Jobs: with how few pods one may start, and whether its completions follow its parallelism. */
 export const MIN_PARALLELISM = 'kueue.x-k8s.io/job-min-parallelism'
@@ -77,3 +86,11 @@ export const RESOURCE_IN_USE = 'muster.dev/resource-in-use'
 export const SCHEDULING = 'muster.dev/scheduling'
 /** By which a parent leaves the PodGroup of a Job to the Job controller: the template in the parent's Workload. */
 export const GROUP_TEMPLATE_NAME = 'scheduling.k8s.io/group-template-name'
+/** The group of groups that the child's PodGroup hangs below: as Kubernetes 1.37 calls it, then as KEP-6089 does. */
+export const PARENT_COMPOSITE = 'scheduling.k8s.io/parent-compositepodgroup'
+export const PARENT_COMPOSITE_KEP = 'scheduling.k8s.io/parent-composite-podgroup'
+
+/** Label of a Job or JobSet for which Muster makes the scheduler's objects. Muster alone writes it, at creation. */
+export const GROUPED = 'muster.dev/grouped'
+/** On the Jobs of such a JobSet: the template in the root's Workload that their pods belong to. */
+export const ROOT_GROUP = 'muster.dev/root-group'

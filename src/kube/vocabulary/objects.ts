@@ -52,6 +52,15 @@ export interface PodSpec {
   readonly containers?: readonly Container[] | null
   readonly initContainers?: readonly Container[] | null
   readonly schedulingGates?: readonly { readonly name: string }[] | null
+  readonly schedulerName?: string
+  /** The group that it is scheduled with, from Kubernetes 1.36 on. It can be set at creation only. */
+  readonly schedulingGroup?: { readonly podGroupName?: string } | null
+  /** The same in 1.35. */
+  readonly workloadRef?: {
+    readonly name?: string
+    readonly podGroup?: string
+    readonly podGroupReplicaKey?: string
+  } | null
   readonly nodeName?: string
   readonly nodeSelector?: StringMap | null
   readonly tolerations?: readonly Toleration[] | null
@@ -79,6 +88,8 @@ export interface PodStatus {
   readonly ephemeralContainerStatuses?: readonly ContainerStatus[] | null
   /** In the cache, where the rest of the status is not: whether a pod that says that it is over has stopped. */
   readonly stopped?: boolean
+  /** In the cache: that it is ready. */
+  readonly ready?: boolean
 }
 
 export interface ContainerStatus {

@@ -13,8 +13,9 @@ export function matchesSelector(
 ): boolean {
   if (!selector) return false
   let matches = true
-  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
-    if (labelOf(labels, key) !== value) matches = false
+  const { matchLabels } = selector
+  for (const key in matchLabels) {
+    if (labelOf(labels, key) !== matchLabels[key]) matches = false
   }
   for (const expression of selector.matchExpressions ?? []) {
     if (!matchesExpression(expression, labels)) matches = false

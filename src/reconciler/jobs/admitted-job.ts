@@ -1,9 +1,9 @@
 import { isQueued, isStopping, isSuspended } from '../../workload/job-facts.ts'
 import { areCharged, chargedPodSets, type JobPodSet } from '../../workload/jobs/queued-job.ts'
 import { queueOf } from '../../workload/pod-facts.ts'
-import type { PodSet, QueuedWorkload } from '../../workload/queued-workload.ts'
+import type { Ending, PodSet, QueuedWorkload } from '../../workload/queued-workload.ts'
 import { FAILED_TO_START } from '../admitted.ts'
-import type { Engine } from '../engine.ts'
+import type { Engine, Misplaced } from '../engine.ts'
 import {
   heldWrite,
   isDirty,
@@ -14,7 +14,7 @@ import {
   startWrite,
   wasStartedOn,
 } from './job-writes.ts'
-import { acting, cleaned, type In, type JobDecision, type Owned, stop, tellJob } from './stopping.ts'
+import { acting, cleaned, type In, type JobDecision, NOTHING, type Owned, stop, tellJob } from './stopping.ts'
 
 /** The Workload may run. A Job that waits for it is started; one that runs is held to what it was admitted with. */
 export function admitted(unit: Owned, state: In<'admitted'>, engine: Engine, now: string): JobDecision {
@@ -30,23 +30,31 @@ export function admitted(unit: Owned, state: In<'admitted'>, engine: Engine, now
   if (!areCharged(wanted, workload.spec.podSets) || queueOf(job) !== workload.spec.queueName) {
     return stop(unit, changed, engine, again(changed))
   }
+  // The last pods of an earlier run still use what it was admitted with.
+  if (!job.progress.stopped) return NOTHING
   if (job.progress.startTime) return acting([startTimeWrite(kind, job)])
   const placed = placedBy(workload, engine)
+  if ('problem' in placed && placed.passing)
+    return { actions: [], standings: tellJob(unit, 'LiftBlocked', placed.problem) }
+  if ('problem' in placed) return acting(engine.finish(workload, failedToStart(placed.problem), now))
   const conflict = startConflict(kind, job, placed)
-  if (conflict !== undefined)
-    return acting(engine.finish(workload, { reason: FAILED_TO_START, message: conflict }, now))
+  if (conflict !== undefined) return acting(engine.finish(workload, failedToStart(conflict), now))
   return {
     actions: [startWrite(kind, job, placed, state.since)],
     standings: tellJob(unit, 'Lifting', `admitted by queue ${state.queue}; starting`),
   }
 }
 
-function placedBy(workload: QueuedWorkload, engine: Engine): readonly Placed[] {
-  return workload.spec.podSets.map(podSet => ({
-    podSet,
-    update: engine.placement(workload, podSet),
-    assigned: assignedTo(workload, podSet),
-  }))
+const failedToStart = (message: string): Ending => ({ reason: FAILED_TO_START, message })
+
+function placedBy(workload: QueuedWorkload, engine: Engine): readonly Placed[] | Misplaced {
+  const placed: Placed[] = []
+  for (const podSet of workload.spec.podSets) {
+    const update = engine.placement(workload, podSet)
+    if ('problem' in update) return update
+    placed.push({ podSet, update, assigned: assignedTo(workload, podSet) })
+  }
+  return placed
 }
 
 function assignedTo({ status }: QueuedWorkload, { name, count }: PodSet): number {
@@ -66,14 +74,20 @@ function running(unit: Owned, state: In<'admitted'>, engine: Engine, now: string
     const why = `it runs ${beyond.needed} pods, and was admitted with ${given.get(beyond.name) ?? 0}`
     return stop(unit, why, engine, () => engine.requeue(workload, why, now))
   }
-  const done = job.podSets.map(podSet => [podSet.name, doneOf(given.get(podSet.name) ?? 0, podSet)] as const)
+  const before = new Map(workload.status?.reclaimablePods?.map(({ name, count }) => [name, count]))
+  const done = job.podSets.map(podSet => {
+    const { name } = podSet
+    return [name, doneOf(given.get(name) ?? 0, podSet, before.get(name) ?? 0)] as const
+  })
   return acting(engine.reclaim?.(workload, new Map(done)) ?? [])
 }
 
 /**
  * Of a single pod there is no part to give back: with it the Job has ended. Nor of one that is not wanted any more but
- * still there: a Job that shrinks has its pods until they have terminated.
+ * still there: a Job that shrinks has its pods until they have terminated. What it has given back others may have by
+ * now: a pod that is lost with its node terminates beside the one that replaces it, and takes nothing back.
  */
-function doneOf(given: number, { needed, present = 0 }: JobPodSet): number {
-  return given > 1 ? Math.max(given - Math.max(needed, present), 0) : 0
+function doneOf(given: number, { needed, present = 0 }: JobPodSet, before: number): number {
+  if (given <= 1) return 0
+  return Math.max(given - Math.max(needed, present), Math.min(before, given - needed), 0)
 }

@@ -13,6 +13,7 @@ import { DROPPED, drop, EMPTY, HELD_BACK, leave } from './leaving.ts'
 import {
   acting,
   cleaned,
+  holds,
   type In,
   type JobDecision,
   NOTHING,
@@ -20,6 +21,7 @@ import {
   type Present,
   stop,
   tellJob,
+  whenNoPodIsLeft,
 } from './stopping.ts'
 
 /**
@@ -46,6 +48,9 @@ function decideFor(unit: Owned, engine: Engine, now: string): JobDecision {
     return stop(unit, `Workload ${workload.metadata.name} was deleted`, engine, () => engine.release(workload))
   }
   if (state.kind === 'finished') return finished(unit, state, engine, now)
+  // Its queue had nothing to give away when it came, and has limits by now.
+  const held = engine.secure(workload)
+  if (held.length > 0) return acting(held)
   if (isHeld(job)) {
     const end = { reason: HELD_BACK, message: HELD_NOTE }
     return stop(unit, HELD_NOTE, engine, () => drop(workload, end, engine, now))
@@ -58,9 +63,13 @@ function decideFor(unit: Owned, engine: Engine, now: string): JobDecision {
 const HELD_NOTE = 'suspended by its user: it keeps no place, and waits again when he sets suspend to false'
 
 /** Whatever becomes of its Workload, it has nothing to wait for. */
-function ended({ workload }: Owned, end: Ending, state: AdmissionState, engine: Engine, now: string): JobDecision {
-  const over = state.kind === 'finished' || workload.metadata.deletionTimestamp != null
-  return acting(over ? engine.release(workload) : engine.finish(workload, end, now))
+function ended(unit: Owned, end: Ending, state: AdmissionState, engine: Engine, now: string): JobDecision {
+  const { kind, job, workload } = unit
+  if (state.kind === 'finished') return acting(engine.release(workload))
+  const isGoing = workload.metadata.deletionTimestamp != null
+  const actions = isGoing ? engine.release(workload) : engine.finish(workload, end, now)
+  if (!kind.endsEarly || actions.length === 0 || !holds(workload, engine)) return acting(actions)
+  return acting([whenNoPodIsLeft(unit, job.metadata.uid ?? '', workload, actions)])
 }
 
 function finished(unit: Owned, end: In<'finished'>, engine: Engine, now: string): JobDecision {

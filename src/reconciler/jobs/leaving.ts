@@ -9,7 +9,7 @@ export function leave(unit: JobUnit, workload: QueuedWorkload, engine: Engine, n
   const end = { reason: GONE, message: `${unit.kind.resource.kind} ${unit.name} is gone` }
   const actions = isCollected(workload, engine) ? engine.release(workload) : drop(workload, end, engine, now)
   if (!holds(workload, engine) || actions.length === 0) return actions
-  return [whenNoPodIsLeft(unit, jobUidOf(workload), actions)]
+  return [whenNoPodIsLeft(unit, jobUidOf(workload), workload, actions)]
 }
 
 /** Deleted already, or about to be by the garbage collector: what came to its own end has nothing left to decide. */

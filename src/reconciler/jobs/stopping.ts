@@ -29,8 +29,14 @@ export function tellJob({ kind, job }: Present, reason: Reason, note: string, si
 export const holds = (workload: QueuedWorkload, engine: Engine): boolean =>
   engine.holdsQuota(workload) && engine.read(workload).kind !== 'finished'
 
-export function whenNoPodIsLeft({ kind, namespace }: JobUnit, uid: string, actions: readonly Action[]): Action {
-  return { kind: 'UnlessPodsLeft', namespace, labelSelector: `${kind.podLabel}=${uid}`, actions }
+export function whenNoPodIsLeft(
+  { kind, namespace, job }: JobUnit,
+  uid: string,
+  workload: QueuedWorkload,
+  actions: readonly Action[],
+): Action {
+  const asOf = [job, workload].map(object => object?.metadata.resourceVersion ?? '').join('/')
+  return { kind: 'UnlessPodsLeft', namespace, labelSelector: `${kind.podLabel}=${uid}`, asOf, actions }
 }
 
 /**
@@ -47,8 +53,8 @@ export function stop(unit: Present, why: string, engine: Engine, then: () => rea
   if (isDirty(job) && job.progress.startTime) return { actions: [startTimeWrite(kind, job)], standings }
   if (isDirty(job)) return { actions: [restoreWrite(kind, job, workload)], standings }
   const actions = then()
-  const holdsOn = actions.length > 0 && workload !== undefined && holds(workload, engine)
-  return { actions: holdsOn ? [whenNoPodIsLeft(unit, job.metadata.uid ?? '', actions)] : actions, standings }
+  if (actions.length === 0 || workload === undefined || !holds(workload, engine)) return { actions, standings }
+  return { actions: [whenNoPodIsLeft(unit, job.metadata.uid ?? '', workload, actions)], standings }
 }
 
 /** What is left of a stop, or of a Job that this one was copied from, is nothing that anybody has to be told. */

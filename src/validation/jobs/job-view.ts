@@ -89,14 +89,24 @@ export function podSpecOf(jobSpec: unknown): Fields {
 }
 
 function readAnnotation(text: unknown, path: string): WrittenBlock | FieldError {
+  const read = readAnnotated(text, path)
+  return 'problem' in read ? read.problem : readBlock(read.value, path)
+}
+
+/** The text of an annotation as what it stands for. */
+export function readAnnotated(
+  text: unknown,
+  path: string,
+): { readonly value: unknown } | { readonly problem: FieldError } {
   if (typeof text !== 'string') {
-    return invalid(path, text, 'must be a string: write the block as text, after "|" or in quotes')
+    return { problem: invalid(path, text, 'must be a string: write the block as text, after "|" or in quotes') }
   }
   if (text.length > MAX_ANNOTATION) {
-    return { field: path, type: 'TooLong', detail: `may not be more than ${MAX_ANNOTATION} characters` }
+    const detail = `may not be more than ${MAX_ANNOTATION} characters`
+    return { problem: { field: path, type: 'TooLong', detail } }
   }
   const read = readYamlOrJson(text)
-  return 'problem' in read ? invalid(path, text, read.problem) : readBlock(read.value, path)
+  return 'problem' in read ? { problem: invalid(path, text, read.problem) } : { value: read.value }
 }
 
 function numberOf(value: unknown, path: string, errors: FieldError[]): number | undefined {

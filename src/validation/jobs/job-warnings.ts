@@ -28,7 +28,8 @@ function nameWarnings({ name }: JobView): readonly string[] {
   ]
 }
 
-function blockWarnings(job: JobView, block: WrittenBlock): readonly string[] {
+/** Whoever makes the objects. */
+export function blockWarnings(job: JobView, block: WrittenBlock): readonly string[] {
   const { model, paths, kepPaths } = block
   const constraints = model.schedulingConstraints
   return [

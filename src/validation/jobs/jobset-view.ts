@@ -1,12 +1,13 @@
 import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import { type FieldError, forbidden, invalid, required } from '../field-error.ts'
-import { type JobView, podSpecOf, viewJob } from './job-view.ts'
+import { annotatedBlock, annotationPath, type JobView, podSpecOf, readAnnotated, viewJob } from './job-view.ts'
 import { readBlock, type WrittenBlock } from './scheduling-spelling.ts'
 import { MAX_ITEMS } from './scheduling-tree.ts'
 
 /**
- * What a JobSet says about scheduling, level by level: about the whole in `spec.scheduling`, and about each replicated
- * job either in its template (option A of KEP-6089) or in an entry that targets it (option B).
+ * What a JobSet says about scheduling, level by level: about the whole in `spec.scheduling`, or in the annotation, since
+ * no version of JobSet has that field yet; and about each replicated job either in its template (option A of KEP-6089)
+ * or in an entry that targets it (option B).
  */
 export interface JobSetView {
   /** It counts groups: its paths say `minGroupCount`, its model says `minCount` like any other. */
@@ -40,25 +41,38 @@ const TARGET = 'targetReplicatedJob'
 
 export function viewJobSet(object: unknown): JobSetView {
   const spec = isObject(object) && isObject(object.spec) ? object.spec : {}
-  const { scheduling, startupPolicy } = spec
+  const { startupPolicy } = spec
   const shapeErrors: FieldError[] = []
   const targetErrors: FieldError[] = []
   const { jobs, names } = readJobs(spec.replicatedJobs, shapeErrors)
+  const said = saidOfTheWhole(object, spec.scheduling, targetErrors)
   // The KEP has the entries inside of the block; people put them beside it.
-  const inside = isObject(scheduling) ? scheduling[POLICIES] : undefined
+  const inside = isObject(said.block) ? said.block[POLICIES] : undefined
   const targeted = new Map<string, WrittenBlock>()
-  readTargeted(`${ROOT}.${POLICIES}`, inside, names, targeted, targetErrors)
+  readTargeted(`${said.path}.${POLICIES}`, inside, names, targeted, targetErrors)
   readTargeted(`spec.${POLICIES}`, spec[POLICIES], names, targeted, targetErrors)
   const inOrder = isObject(startupPolicy) && startupPolicy.startupPolicyOrder === 'InOrder'
   return {
-    root: isAbsent(scheduling) ? undefined : readRoot(scheduling),
+    root: isAbsent(said.block) ? undefined : readRoot(said.block, said.path),
     targeted,
     jobs,
     isSequenced: inOrder || (Array.isArray(spec.replicatedJobs) && spec.replicatedJobs.some(hasDependencies)),
-    outside: [scheduling, spec[POLICIES]].map(value => value ?? undefined),
+    outside: [said.written, spec[POLICIES]].map(value => value ?? undefined),
     targetErrors,
     shapeErrors,
   }
+}
+
+/** The block of the whole, and where it stands. With two of them one is too many. */
+function saidOfTheWhole(object: unknown, field: unknown, errors: FieldError[]) {
+  const path = annotationPath({ prefix: '' })
+  const text = annotatedBlock(object)
+  if (text === undefined || text === null) return { block: field, path: ROOT, written: field }
+  const read = readAnnotated(text, path)
+  if ('problem' in read) errors.push(read.problem)
+  if (isAbsent(field)) return { block: 'value' in read ? read.value : undefined, path, written: text }
+  errors.push(forbidden(path, `${ROOT} says the same thing: a JobSet has one scheduling block, remove the annotation`))
+  return { block: field, path: ROOT, written: [field, text] }
 }
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
@@ -114,12 +128,12 @@ function readJob(value: unknown, path: string, errors: FieldError[]): Replicated
  * A group of groups counts groups: its gang has `minGroupCount` where one of pods has `minCount`, and it has no claims.
  * Otherwise the blocks are alike, so the one of pods is read and its number renamed back.
  */
-function readRoot(value: unknown): WrittenBlock {
+function readRoot(value: unknown, path: string): WrittenBlock {
   const { [POLICIES]: _policies, ...own } = isObject(value) ? value : {}
   const renamed = Object.entries(own).map(([key, part]) => [key, POLICY_NAMES.has(key) ? countingPods(part) : part])
-  const read = readBlock(isObject(value) ? Object.fromEntries(renamed) : value, ROOT)
+  const read = readBlock(isObject(value) ? Object.fromEntries(renamed) : value, path)
   const { policy, minCount, claims } = read.paths
-  const written = own[policy.slice(ROOT.length + 1)]
+  const written = own[policy.slice(path.length + 1)]
   const countsPods = isObject(written) && isObject(written.gang) && Object.hasOwn(written.gang, 'minCount')
   const hasClaims = read.model.resourceClaims !== undefined
   return {

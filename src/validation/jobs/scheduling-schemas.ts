@@ -75,7 +75,8 @@ function validators(): Validators {
 /** The library is loaded here, by the one way that is lazy and still at once: most commands never need it. */
 function compile(): Validators {
   const { Ajv } = createRequire(import.meta.url)('ajv') as typeof import('ajv')
-  const ajv = new Ajv({ strict: true, allErrors: true, verbose: true })
+  // The schemas are ours: to check them against the schema of schemas would take more memory than all the rest.
+  const ajv = new Ajv({ strict: true, allErrors: true, verbose: true, meta: false, validateSchema: false })
   ajv.addKeyword(UNION)
   for (const [name, problems] of Object.entries(FORMATS)) {
     ajv.addFormat(name, (value: string) => problems(value).length === 0)

@@ -1,6 +1,6 @@
-import { type PatchOperation, pointer } from '../../admission/patch.ts'
+import { applyPatch, type PatchOperation, pointer } from '../../admission/patch.ts'
 import type { AdmissionRequest, UserInfo } from '../../admission/review.ts'
-import { type Allowed, allowed, invalidObject, patched, type Verdict } from '../../admission/verdict.ts'
+import { type Allowed, allowed, both, invalidObject, patched, type Verdict } from '../../admission/verdict.ts'
 import { CHILD_OF, HELD, QUEUE_NAME, QUEUED } from '../../kube/vocabulary/names.ts'
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
 import { childOf, isHeld, isQueued, isSuspended } from '../../workload/job-facts.ts'
@@ -8,12 +8,24 @@ import { isDeleting, queueLabelOf } from '../../workload/pod-facts.ts'
 import { breaksGlass, isExempt } from '../exemption.ts'
 import { namespaceOf } from '../namespace.ts'
 import type { World } from '../world.ts'
+import { reviewGrouping } from './grouping.ts'
 import { type QueueableKind, queueableKindOf } from './kinds.ts'
+import { put } from './put.ts'
 import { existingJobScope, newJobScope } from './scope.ts'
 import { type QueueableObject, requestErrors } from './shape.ts'
 
-/** `/mutate/jobs`: a Job or JobSet that is subject to queueing is suspended, and its user's wishes are put in order. */
+/** `/mutate/jobs`: what is subject to queueing is suspended, and the pods of what is grouped get the name of their group. */
 export function reviewJobMutation(request: AdmissionRequest, world: World): Verdict {
+  const queueing = reviewQueueing(request, world)
+  if (queueing.kind === 'denied') return queueing
+  const object = queueing.patch.length === 0 ? request.object : applyPatch(request.object, queueing.patch)
+  const grouping = reviewGrouping({ ...request, object }, world)
+  const isGrouped = grouping.kind === 'allowed' && grouping.patch.length > 0
+  return both(isGrouped && queueing.patch.length === 0 ? { ...queueing, reason: grouping.reason } : queueing, grouping)
+}
+
+/** A Job or JobSet that is subject to queueing is suspended, and its user's wishes are put in order. */
+function reviewQueueing(request: AdmissionRequest, world: World): Verdict {
   const { operation, subResource, object, oldObject, userInfo } = request
   const kind = queueableKindOf(request)
   if (kind === undefined) return allowed('NotAJob')
@@ -107,19 +119,7 @@ function suspend({ spec }: QueueableObject): readonly PatchOperation[] {
 const annotationAt = (key: string): string => pointer('metadata', 'annotations', key)
 
 const annotate = ({ metadata }: QueueableObject, wanted: StringMap): readonly PatchOperation[] =>
-  put(metadata.annotations, 'annotations', wanted)
+  put(metadata.annotations, ['metadata', 'annotations'], wanted)
 
 const label = ({ metadata }: QueueableObject, wanted: StringMap): readonly PatchOperation[] =>
-  put(metadata.labels, 'labels', wanted)
-
-/** Into a map that is not there all keys go at once: each alone would make it anew. `add` also replaces. */
-function put(
-  existing: StringMap | null | undefined,
-  field: 'labels' | 'annotations',
-  wanted: StringMap,
-): readonly PatchOperation[] {
-  if (existing === undefined || existing === null) {
-    return Object.keys(wanted).length === 0 ? [] : [{ op: 'add', path: pointer('metadata', field), value: wanted }]
-  }
-  return Object.entries(wanted).map(([key, value]) => ({ op: 'add', path: pointer('metadata', field, key), value }))
-}
+  put(metadata.labels, ['metadata', 'labels'], wanted)

@@ -3,7 +3,9 @@ import type { Configuration } from '../../config/configuration.ts'
 import { type FieldError, forbidden } from '../../validation/field-error.ts'
 import { gangOf, gangSize, isGang, isImplicitGang } from '../../validation/jobs/gang.ts'
 import { blockOf, type JobView } from '../../validation/jobs/job-view.ts'
+import { infersGangs } from '../../workload/grouped/maker.ts'
 import { createsFor } from '../creators.ts'
+import type { World } from '../world.ts'
 
 /**
  * KEP-5547: the parallelism of a gang does not change, up or down, running or suspended. Kubernetes 1.36 had this as an
@@ -15,12 +17,13 @@ export function parallelismErrors(
   before: JobView,
   after: JobView,
   user: UserInfo | undefined,
-  config: Configuration,
+  world: Pick<World, 'config' | 'scheduling'>,
 ): readonly FieldError[] {
-  const { gangChanges, implicitGang } = config.jobs.parallelism
+  const { config } = world
+  const { gangChanges } = config.jobs.parallelism
   if (gangChanges === 'allow' || before.parallelism === after.parallelism) return []
   if (after.numberErrors.length > 0 || isRoots(before, after, user, config)) return []
-  const gang = gangIn(before, implicitGang === 'indexed')
+  const gang = gangIn(before, infersGangs(world.scheduling(), config) ? config.jobs.parallelism.implicitGang : 'none')
   if (gang === undefined) return []
   const detail =
     `cannot change parallelism for Job ${JSON.stringify(before.name)} from ${before.parallelism} to ` +
@@ -45,13 +48,17 @@ function isRoots(
 }
 
 /** How the Job says that it is a gang; undefined when it is none. */
-function gangIn(job: JobView, indexedIsGang: boolean): string | undefined {
+function gangIn(job: JobView, implicitGang: Configuration['jobs']['parallelism']['implicitGang']): string | undefined {
   const block = blockOf(job)
   if (block !== undefined && isGang(block.model.schedulingPolicy)) {
     const minCount = gangSize(gangOf(block.model.schedulingPolicy), job.parallelism)
     return `${block.paths.policy}.gang with minCount ${minCount}`
   }
   const explicit = block?.model.schedulingPolicy !== undefined
-  const implicit = indexedIsGang && !explicit && isImplicitGang(job)
-  return implicit ? `Indexed with parallelism ${job.parallelism}, jobs.parallelism.implicitGang is indexed` : undefined
+  if (implicitGang === 'none' || explicit || !isImplicitGang(job)) return undefined
+  const why =
+    implicitGang === 'auto'
+      ? 'as the Job controller of this cluster has it'
+      : 'jobs.parallelism.implicitGang is indexed'
+  return `Indexed with parallelism ${job.parallelism}, ${why}`
 }

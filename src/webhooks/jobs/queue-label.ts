@@ -20,6 +20,16 @@ export function reviewQueueLabel(request: AdmissionRequest, world: World): Verdi
   return warnings.length === 0 ? allowed('Valid') : allowed('NotQueued', warnings)
 }
 
+/** The same of a kind for which Muster has no webhook at all: the API server does not ask, but whoever reviews a file may. */
+export function unseenLabelWarnings({ operation, kind: { kind }, object }: AdmissionRequest): readonly string[] {
+  const metadata = fieldsOf(fieldsOf(object).metadata)
+  if (operation !== 'CREATE' || isOwned(metadata) || queueAmong(metadata.labels) === '') return []
+  return [nothingWaits('', kind, 'pods wait that have it themselves, and as a whole it needs Kueue')]
+}
+
+const nothingWaits = (path: string, kind: string, better: string): string =>
+  `${path}${labelPath(QUEUE_NAME)}: Muster queues no ${kind}s here, so this label holds nothing back; ${better}`
+
 /** Where somebody may write a queue label, for which kind it is read there, and where it would be read. */
 interface Place {
   readonly of: ServedKind
@@ -55,13 +65,12 @@ function placesOf({ resource, object }: AdmissionRequest): readonly Place[] {
 }
 
 function placeWarnings({ of, metadata, path, better, betterLabels }: Place, world: World): readonly string[] {
-  const { labels, ownerReferences } = metadata
-  const owned = Array.isArray(ownerReferences) && ownerReferences.some(isController)
-  if (owned || queueAmong(labels) === '' || queueAmong(betterLabels) !== '' || isHeld(of, world)) return []
-  return [
-    `${path}${labelPath(QUEUE_NAME)}: Muster queues no ${of.kind}s here, so this label holds nothing back; ${better}`,
-  ]
+  const isTold = isOwned(metadata) || queueAmong(betterLabels) !== '' || isHeld(of, world)
+  return isTold || queueAmong(metadata.labels) === '' ? [] : [nothingWaits(path, of.kind, better)]
 }
+
+const isOwned = ({ ownerReferences }: Fields): boolean =>
+  Array.isArray(ownerReferences) && ownerReferences.some(isController)
 
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 

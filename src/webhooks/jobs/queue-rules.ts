@@ -1,14 +1,22 @@
 import { COMPLETIONS_FOLLOW, ELASTIC_JOB, MIN_PARALLELISM, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
-import { annotationPath, type FieldError, forbidden, invalid, labelPath } from '../../validation/field-error.ts'
+import {
+  annotationPath,
+  type FieldError,
+  forbidden,
+  invalid,
+  labelPath,
+  MAX_ERRORS,
+} from '../../validation/field-error.ts'
 import { atoiProblem, isGoBoolean, isGoTrue, parseBoolProblem, parseInt32 } from '../../validation/numbers.ts'
 import { completionsFollowOf, isStopping, isSuspended, minParallelismOf } from '../../workload/job-facts.ts'
 import { isDeleting, isElastic, queueLabelOf } from '../../workload/pod-facts.ts'
 import { admissionGatesErrors, admissionGatesUpdateErrors } from '../pods/admission-gates.ts'
 import { queueMarkErrors, queueMarkUpdateErrors } from '../queue-marks.ts'
+import { sliceBoundErrors, topologyErrors } from '../topology.ts'
 import type { World } from '../world.ts'
 import { JOBS, type QueueableKind } from './kinds.ts'
 import type { QueueableObject } from './shape.ts'
-import { parallelismOf, podsOf } from './size.ts'
+import { type PodTemplate, parallelismOf, podsOf, podTemplatesOf } from './size.ts'
 
 /**
  * What a Job or JobSet may say of its queue: Kueue's rules, in Kueue's order and with its texts. They bind whatever
@@ -16,7 +24,14 @@ import { parallelismOf, podsOf } from './size.ts'
  */
 export function createErrors(object: QueueableObject, kind: QueueableKind, world: World): readonly FieldError[] {
   const common = [...markErrors(object, world), ...elasticErrors(object, kind), ...admissionGatesErrors(object)]
-  return kind.kind === JOBS.kind ? [...common, ...minParallelismErrors(object, kind), ...followErrors(object)] : common
+  const placed = podTemplatesOf(object, kind).flatMap(templateErrors).slice(0, MAX_ERRORS)
+  if (kind.kind !== JOBS.kind) return [...common, ...placed]
+  return [...common, ...minParallelismErrors(object, kind), ...followErrors(object), ...placed]
+}
+
+/** Where its pods ask to be placed together: pods are judged by the same rules, and those of a Job come too late to be refused. */
+function templateErrors({ annotations, pods, path }: PodTemplate): readonly FieldError[] {
+  return [...topologyErrors(annotations, path), ...sliceBoundErrors(annotations, pods, path)]
 }
 
 /** And how that may change. What Muster is stopping still counts as running, as in Kueue. */

@@ -1,3 +1,4 @@
+import type { ReviewReason } from '../../admission/reasons.ts'
 import type { UserInfo } from '../../admission/review.ts'
 import { type Denied, forbiddenRequest } from '../../admission/verdict.ts'
 import type { Configuration } from '../../config/configuration.ts'
@@ -14,13 +15,13 @@ import type { QueueableObject } from './shape.ts'
 
 /** Whether a Job or JobSet waits in a queue of ours. `ignored` says why not, in one word. */
 export type JobScope =
-  | { readonly kind: 'ignored'; readonly reason: string }
+  | { readonly kind: 'ignored'; readonly reason: ReviewReason }
   /** It is its root that waits, `framework:name`. */
   | { readonly kind: 'child'; readonly root: string }
   /** The queue label that it has to have; empty: it waits until somebody names a queue. */
   | { readonly kind: 'ours'; readonly queue: string }
 
-const ignored = (reason: string): JobScope => ({ kind: 'ignored', reason })
+const ignored = (reason: ReviewReason): JobScope => ({ kind: 'ignored', reason })
 
 /** Whether there is anything to queue but pods, as far as the configuration says. */
 export function queuesJobs({ engine, integrations }: Configuration): boolean {

@@ -1,20 +1,41 @@
-import { isObject } from '../../kube/vocabulary/fields.ts'
+import type { StringMap } from '../../kube/vocabulary/objects.ts'
 import { podsOf as podsOfJob } from '../../workload/jobs/batch-job.ts'
 import { countIn, fieldsOf } from '../../workload/jobs/templates.ts'
 import { JOBS, type QueueableKind } from './kinds.ts'
 import type { QueueableObject } from './shape.ts'
 
-/** With how many pods a Job or JobSet runs at once: what it is charged for. What is no number the API server refuses. */
-export function podsOf({ spec }: QueueableObject, { kind }: QueueableKind): number {
-  return kind === JOBS.kind ? podsOfJob(spec) : podsOfJobSet(spec.replicatedJobs)
+/** One template of pods, as far as rules ask about it. */
+export interface PodTemplate {
+  /** Where it lies, with the dot that leads into it. */
+  readonly path: string
+  readonly annotations: StringMap
+  /** How many pods of it run at once. What is no number the API server refuses. */
+  readonly pods: number
 }
+
+export function podTemplatesOf({ spec }: QueueableObject, { kind }: QueueableKind): readonly PodTemplate[] {
+  if (kind === JOBS.kind) return [templateIn(fieldsOf(spec), 1, '')]
+  const jobs = Array.isArray(spec.replicatedJobs) ? spec.replicatedJobs : []
+  return jobs.map((job, index) => {
+    const { replicas, template } = fieldsOf(job)
+    return templateIn(
+      fieldsOf(fieldsOf(template).spec),
+      countIn(replicas) ?? 1,
+      `spec.replicatedJobs[${index}].template.`,
+    )
+  })
+}
+
+function templateIn(spec: Readonly<Record<string, unknown>>, replicas: number, prefix: string): PodTemplate {
+  const { annotations } = fieldsOf(fieldsOf(spec.template).metadata)
+  const texts = Object.entries(fieldsOf(annotations)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  return { path: `${prefix}spec.template.`, annotations: Object.fromEntries(texts), pods: replicas * podsOfJob(spec) }
+}
+
+/** With how many pods a Job or JobSet runs at once: what it is charged for. */
+export const podsOf = (object: QueueableObject, kind: QueueableKind): number =>
+  podTemplatesOf(object, kind).reduce((sum, { pods }) => sum + pods, 0)
 
 export const parallelismOf = ({ spec }: QueueableObject): number => countIn(spec.parallelism) ?? 1
-
-function podsOfJobSet(replicatedJobs: unknown): number {
-  const jobs = Array.isArray(replicatedJobs) ? replicatedJobs.filter(isObject) : []
-  return jobs.reduce(
-    (pods, job) => pods + (countIn(job.replicas) ?? 1) * podsOfJob(fieldsOf(fieldsOf(job.template).spec)),
-    0,
-  )
-}

@@ -1,9 +1,12 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, type Verdict } from '../../admission/verdict.ts'
+import type { Configuration } from '../../config/configuration.ts'
 import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
+import type { ServedScheduling } from '../../kube/vocabulary/served-scheduling.ts'
 import { annotationPath, type FieldError, forbidden, labelPath, MAX_ERRORS } from '../../validation/field-error.ts'
 import { isGuardedKey } from '../../workload/pod-facts.ts'
 import { guardVerdict, unlessBreakGlass, whoMay } from '../exemption.ts'
+import { kaiEnabled } from '../pod-groups/scope.ts'
 import { isCalledFor, LARGE_BODY, type Rule, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
 import { PODS } from './pods.ts'
@@ -11,17 +14,18 @@ import { podsEnabled } from './scope.ts'
 
 /**
  * `/validate/bindings`: the API server writes the labels and annotations of a Binding over those of the pod and asks
- * nobody, neither a webhook for pods nor its own rules for their updates. No scheduler has a reason to write ours; and
- * who declares a pod the copy of a static one takes it out of every review to come.
+ * nobody, neither a webhook for pods nor its own rules for their updates. No scheduler has a reason to write ours, nor
+ * to put a pod into another gang of KAI; and who declares a pod the copy of a static one takes it out of every review to
+ * come.
  */
 export function reviewBinding(request: AdmissionRequest, world: World): Verdict {
   if (!isCalledFor({ rules: RULES }, request)) return allowed('NotOurs')
-  if (!podsEnabled(world.config)) return allowed('PodsNotEnabled')
+  if (!isEnabled(world.config, world.scheduling())) return allowed('PodsNotEnabled')
   const metadata: unknown = request.object?.metadata
   const { labels, annotations } = isObject(metadata) ? metadata : ({} as Fields)
   const keys = [...guardedKeys(labels, labelPath), ...guardedKeys(annotations, annotationPath)]
   if (keys.length === 0) return allowed('Valid')
-  const detail = `a Binding says where the pod runs, and nothing of its queue; ${whoMay(world)}`
+  const detail = `a Binding says where the pod runs, and nothing of its queue or group; ${whoMay(world)}`
   return guardVerdict(
     keys.slice(0, MAX_ERRORS).map((path): FieldError => forbidden(path, detail)),
     [],
@@ -29,6 +33,10 @@ export function reviewBinding(request: AdmissionRequest, world: World): Verdict 
     world,
   )
 }
+
+/** Pods of KAI have a link to keep, also where no pod waits in a queue. */
+const isEnabled = (config: Configuration, served: ServedScheduling): boolean =>
+  podsEnabled(config) || kaiEnabled(config, served)
 
 function guardedKeys(map: unknown, pathOf: (key: string) => string): readonly string[] {
   if (!isObject(map)) return []
@@ -51,7 +59,7 @@ export const BINDING_WEBHOOKS: readonly Webhook[] = [
     path: '/validate/bindings',
     mutating: false,
     rules: RULES,
-    isEnabled: podsEnabled,
+    isEnabled,
     threadAbove: LARGE_BODY,
     review: unlessBreakGlass(reviewBinding),
   },

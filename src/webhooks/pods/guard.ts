@@ -1,4 +1,4 @@
-import { ADMISSION_GATE, MANAGED } from '../../kube/vocabulary/names.ts'
+import { ADMISSION_GATE, MANAGED, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, forbidden, labelPath } from '../../validation/field-error.ts'
 import { GROUP_MARKS } from '../../workload/group.ts'
@@ -11,6 +11,7 @@ import {
   isMarkedManaged,
   LIFT_MARKS,
   type Mark,
+  queueOf,
 } from '../../workload/pod-facts.ts'
 import { whoMay } from '../exemption.ts'
 import type { World } from '../world.ts'
@@ -23,9 +24,19 @@ import type { World } from '../world.ts'
  * writes status, the garbage collector owner references, controllers their labels and finalizers.
  */
 export function guardErrors(before: Pod, after: Pod, world: World): readonly FieldError[] {
-  if (!isGuarded(before) && !isGuarded(after)) return []
   const only = whoMay(world)
+  if (!isGuarded(before) && !isGuarded(after)) return lateQueueErrors(before, after, only)
   return [...takenErrors(before, after, only), ...givenErrors(before, after, only), ...markErrors(before, after, only)]
+}
+
+/**
+ * A pod that came with our gate and without a queue waits for whoever put the gate there. With a queue written on it
+ * later it would look like one of ours, and nobody would count it when its gate falls.
+ */
+function lateQueueErrors(before: Pod, after: Pod, only: string): readonly FieldError[] {
+  if (!isGated(before) || queueOf(before) !== '' || queueOf(after) === '') return []
+  const detail = `a pod is queued when it is created, and this one was not: create it anew with its queue; ${only}`
+  return [forbidden(labelPath(QUEUE_NAME), detail)]
 }
 
 /** Either mark is enough: the one that is left when somebody exempt took the other away still means us. */

@@ -8,21 +8,33 @@ import {
   patchedAlike,
   type Verdict,
 } from '../../admission/verdict.ts'
-import { ADMISSION_GATE, CREATOR, DEFAULT_QUEUE, MANAGED, QUEUE_NAME, ROLE_HASH } from '../../kube/vocabulary/names.ts'
+import { KAI_POD_GROUP } from '../../kube/vocabulary/kai.ts'
+import {
+  ADMISSION_GATE,
+  CREATOR,
+  DEFAULT_QUEUE,
+  MANAGED,
+  POD_GROUP,
+  QUEUE_NAME,
+  ROLE_HASH,
+} from '../../kube/vocabulary/names.ts'
 import { controllerOf, type Pod } from '../../kube/vocabulary/objects.ts'
 import { annotationPath, forbidden, invalid } from '../../validation/field-error.ts'
-import { controllerStamp, creatorStamp } from '../../workload/creator.ts'
+import { controllerStamp } from '../../workload/creator.ts'
 import {
   creatorOf,
   hasOurFinalizer,
   isGated,
   isMarkedManaged,
+  kaiLinkOf,
   managedLabelOf,
+  podGroupMarkOf,
   queueOf,
   roleHashOf,
 } from '../../workload/pod-facts.ts'
 import { createsFor } from '../creators.ts'
 import type { World } from '../world.ts'
+import { kaiGroupFor, podGroupFor } from './placement.ts'
 import { podScope } from './scope.ts'
 
 /** KEP-976: a pod that is subject to queueing waits behind our gate until its workload is admitted. */
@@ -35,27 +47,42 @@ export function gatePod(pod: Pod, namespace: string, user: UserInfo | undefined,
   const role = stampRole(pod, world)
   if (role !== undefined && 'denied' in role) return role.denied
   const creator = creatorStampOf(pod, namespace, user, world)
-  if (isUnmarked(pod) && !scope.defaultQueue) {
-    const shared = world.roles.marksOf(`${role?.hash} ${creator}`, () => marks(pod, stamps(pod, role, creator), false))
-    return patchedAlike('Gated', shared)
+  const podGroup = podGroupFor(pod, namespace, world)
+  const kaiGroup = kaiGroupFor(pod, namespace, world)
+  const make = () => {
+    const stamped = stamps(pod, role, creator, kaiGroup)
+    return [...marks(pod, stamped, scope.defaultQueue, kaiGroup !== undefined), ...joined(podGroup)]
   }
-  const patch = marks(pod, stamps(pod, role, creator), scope.defaultQueue)
+  if (isUnmarked(pod) && !scope.defaultQueue) {
+    return patchedAlike('Gated', world.roles.marksOf(`${role?.hash} ${creator} ${podGroup} ${kaiGroup}`, make))
+  }
+  const patch = make()
   return patch.length === 0 ? allowed('AlreadyGated') : patched('Gated', patch)
 }
+
+const joined = (podGroupName: string | undefined): readonly PatchOperation[] =>
+  podGroupName === undefined ? [] : [{ op: 'add', path: '/spec/schedulingGroup', value: { podGroupName } }]
 
 type Stamps = Readonly<Record<string, string>>
 
 /** Another's stamp stays where it is, and the validator refuses it. */
-function stamps(pod: Pod, role: StampedRole | undefined, creator: string | undefined): Stamps {
+function stamps(
+  pod: Pod,
+  role: StampedRole | undefined,
+  creator: string | undefined,
+  kaiGroup: string | undefined,
+): Stamps {
   return {
+    ...(kaiGroup !== undefined && kaiLinkOf(pod) === undefined && { [KAI_POD_GROUP]: kaiGroup }),
     ...(role && { [ROLE_HASH]: role.hash }),
     ...(creator !== undefined && creatorOf(pod) === undefined && { [CREATOR]: creator }),
   }
 }
 
-function marks(pod: Pod, stamped: Stamps, defaultQueue: boolean): readonly PatchOperation[] {
+function marks(pod: Pod, stamped: Stamps, defaultQueue: boolean, isLinked: boolean): readonly PatchOperation[] {
   const labels: Record<string, string> = defaultQueue ? { [QUEUE_NAME]: DEFAULT_QUEUE } : {}
   if (!isMarkedManaged(pod)) labels[MANAGED] = 'true'
+  if (isLinked && podGroupMarkOf(pod) !== 'group') labels[POD_GROUP] = 'group'
   const patch: PatchOperation[] = []
   setKeys(patch, pod.metadata.labels, labels, LABELS)
   if (!hasOurFinalizer(pod)) append(patch, pod.metadata.finalizers, MANAGED, '/metadata/finalizers')
@@ -71,7 +98,8 @@ function marks(pod: Pod, stamped: Stamps, defaultQueue: boolean): readonly Patch
 function isUnmarked(pod: Pod): boolean {
   const { labels, annotations, finalizers } = pod.metadata
   if (!labels || !annotations || finalizers || pod.spec.schedulingGates) return false
-  return managedLabelOf(pod) === undefined && roleHashOf(pod) === undefined && creatorOf(pod) === undefined
+  const isLinked = podGroupMarkOf(pod) !== undefined || kaiLinkOf(pod) !== undefined
+  return managedLabelOf(pod) === undefined && roleHashOf(pod) === undefined && creatorOf(pod) === undefined && !isLinked
 }
 
 /** The API server would refuse the gated pod with a text that names neither the queue nor the remedy. */
@@ -120,8 +148,9 @@ export function creatorStampOf(
   const found = world.namespace(namespace)
   if (!user?.username || found === 'absent') return undefined
   const owner = controllerOf(pod.metadata.ownerReferences)
-  if (owner === undefined || !createsFor(owner, user, world.config)) return creatorStamp(user.username, found.uid ?? '')
-  return controllerStamp(user.username, found.uid ?? '', owner.uid)
+  const { stampOf } = world.roles
+  if (owner === undefined || !createsFor(owner, user, world.config)) return stampOf(user.username, found.uid ?? '')
+  return controllerStamp(user.username, found.uid ?? '', owner.uid, stampOf)
 }
 
 export function wrongRoleHash(computed: string): string {
@@ -134,8 +163,8 @@ interface Target {
   readonly keys: Readonly<Record<string, string>>
 }
 
-const LABELS = target('labels', QUEUE_NAME, MANAGED)
-const ANNOTATIONS = target('annotations', ROLE_HASH, CREATOR)
+const LABELS = target('labels', QUEUE_NAME, MANAGED, POD_GROUP)
+const ANNOTATIONS = target('annotations', ROLE_HASH, CREATOR, KAI_POD_GROUP)
 
 function target(field: string, ...keys: readonly string[]): Target {
   const paths = keys.map(key => [key, pointer('metadata', field, key)])

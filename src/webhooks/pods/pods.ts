@@ -5,6 +5,7 @@ import type { FieldError } from '../../validation/field-error.ts'
 import { parseGroup } from '../../workload/group.ts'
 import { hasSuspendingParent, isMarkedManaged, queueOf } from '../../workload/pod-facts.ts'
 import { guardVerdict, unlessBreakGlass } from '../exemption.ts'
+import { queuesJobs } from '../jobs/scope.ts'
 import { existingNamespaceSelected, namespaceOf } from '../namespace.ts'
 import { hasHoldingController } from '../owners.ts'
 import { queueErrors } from '../queues.ts'
@@ -13,6 +14,7 @@ import type { World } from '../world.ts'
 import { claimErrors, forgedMarkErrors, ungatedErrors } from './claims.ts'
 import { guardErrors } from './guard.ts'
 import { gatePod } from './mutation.ts'
+import { strangerErrors } from './placement.ts'
 import { resizeErrors } from './resize.ts'
 import { podScope, podsEnabled, type Scope } from './scope.ts'
 import { shapeErrors } from './shape.ts'
@@ -32,7 +34,8 @@ export function reviewPodMutation(request: AdmissionRequest, world: World): Verd
 /** `/validate/pods`: what a pod may say, how it may change, and who may change what is ours. */
 export function reviewPodValidation(request: AdmissionRequest, world: World): Verdict {
   if (!isPodRequest(request)) return allowed('NotAPod')
-  if (!podsEnabled(world.config)) return allowed('PodsNotEnabled')
+  const concerned = podsEnabled(world.config) || (request.subResource === 'resize' && queuesJobs(world.config))
+  if (!concerned) return allowed('PodsNotEnabled')
   if (request.subResource) return reviewSubresource(request, world)
   if (request.operation === 'CREATE') return reviewCreation(request, world)
   if (request.operation === 'UPDATE') return reviewUpdate(request, world)
@@ -91,7 +94,11 @@ function reviewCreation(request: AdmissionRequest, world: World): Verdict {
   const scope = scopeOfNewPod(pod, namespace, request.userInfo, world)
   const group = parseGroup(pod)
   const ours = scope.kind === 'ours'
-  const errors = [...createErrors(pod, group), ...(ours ? claimErrors(pod, namespace, request.userInfo, world) : [])]
+  const errors = [
+    ...createErrors(pod, group),
+    ...(ours ? claimErrors(pod, namespace, request.userInfo, world) : []),
+    ...strangerErrors(pod, namespace, ours),
+  ]
   const warnings = [...managedOwnerWarnings(pod, request.userInfo, world), ...group.warnings]
   if (errors.length > 0) return invalidObject(errors, warnings)
   if (scope.kind === 'denied') return { ...scope, warnings }

@@ -1,8 +1,9 @@
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, forbidden, invalid } from '../../validation/field-error.ts'
-import { isGated } from '../../workload/pod-facts.ts'
+import { isGated, podSetOf } from '../../workload/pod-facts.ts'
 import { overdraft, requestsIn } from '../../workload/requests.ts'
 import { whoMay } from '../exemption.ts'
+import { queuesJobs } from '../jobs/scope.ts'
 import type { World } from '../world.ts'
 import { isGuarded } from './guard.ts'
 
@@ -14,7 +15,7 @@ const PATH = 'spec.containers'
  * nothing of that: so what has been given up by a resize does not come back by another.
  */
 export function resizeErrors(before: Pod, after: Pod, world: World): readonly FieldError[] {
-  if (!isGuarded(before)) return []
+  if (!isGuarded(before) && !isOfStartedJob(before, world)) return []
   if (isGated(before)) {
     const detail = 'a pod that waits for admission keeps the size it asked for: delete it and create it anew'
     return [forbidden(PATH, `${detail}; ${whoMay(world)}`)]
@@ -28,3 +29,6 @@ export function resizeErrors(before: Pod, after: Pod, world: World): readonly Fi
     'an admitted pod may shrink and not grow; create a larger one'
   return [forbidden(PATH, `${detail}; ${whoMay(world)}`)]
 }
+
+/** The Job was charged with what its template asks for, and its pods carry the mark of that and no other of ours. */
+const isOfStartedJob = (pod: Pod, { config }: World): boolean => podSetOf(pod) !== undefined && queuesJobs(config)

@@ -1,3 +1,4 @@
+import type { ReviewReason } from '../../admission/reasons.ts'
 import type { UserInfo } from '../../admission/review.ts'
 import { type Denied, forbiddenRequest } from '../../admission/verdict.ts'
 import type { Configuration } from '../../config/configuration.ts'
@@ -10,11 +11,11 @@ import type { World } from '../world.ts'
 
 /** Whether a pod is ours to gate. `ignored` says why not, in one word. */
 export type Scope =
-  | { readonly kind: 'ignored'; readonly reason: string }
+  | { readonly kind: 'ignored'; readonly reason: ReviewReason }
   | { readonly kind: 'ours'; readonly defaultQueue: boolean }
   | Denied
 
-const ignored = (reason: string): Scope => ({ kind: 'ignored', reason })
+const ignored = (reason: ReviewReason): Scope => ({ kind: 'ignored', reason })
 
 /** Without `pod` in `integrations.frameworks` nobody would lift a gate, so none is set and none is guarded. */
 export function podsEnabled({ integrations }: Configuration): boolean {

@@ -12,9 +12,9 @@ import {
 } from '../../workload/pod-facts.ts'
 import { hasHoldingController } from '../owners.ts'
 import { queueMarkErrors } from '../queue-marks.ts'
+import { topologyErrors } from '../topology.ts'
 import type { World } from '../world.ts'
 import { admissionGatesErrors } from './admission-gates.ts'
-import { topologyErrors } from './topology.ts'
 
 /**
  * What a pod must look like in itself, managed or not: Kueue's rules, in Kueue's order and with its texts. They bind

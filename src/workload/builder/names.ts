@@ -37,6 +37,9 @@ export function podGroupName(workload: string, template: string): string {
   return `${shownWorkload}-${template.slice(0, room - shownWorkload.length)}-${hash}`
 }
 
+/** For names of ours that have to be cut. */
+export const shortHash = encodedHash
+
 /** The one template of a Job. It is not cut: a Job whose name makes it no DNS label never gets its PodGroup. */
 export function jobTemplateName(jobName: string): string {
   return `${jobName}-pgt-0`

@@ -22,12 +22,55 @@ interface VersionedObjects {
   readonly lost: readonly string[]
 }
 
+/** What an API server serves: since 1.37 groups of groups are a feature of their own, which most have not switched on. */
+export interface ServedVersion {
+  readonly version: KubernetesVersion
+  readonly composites: boolean
+}
+
+/** The objects as an API server takes them. */
+export function asServed(
+  objects: readonly SchedulingObject[],
+  { version, composites }: ServedVersion,
+): readonly KubeObject[] {
+  if (version === '1.37' && !composites) return flat(objects)
+  return inVersion(objects, version).objects
+}
+
+/** What is lost where no groups of groups are served, in sentences for a person. */
+export function lostWithoutComposites(
+  objects: readonly SchedulingObject[],
+  { version, composites }: ServedVersion,
+): readonly string[] {
+  if (version === '1.37' && composites) return []
+  return objects.flatMap(object => (isWorkload(object) ? lostGroups(object, 'this API server') : []))
+}
+
+/** The leaves of a tree side by side: what an object asks for is kept, what groups of them ask for is not. */
+function flat(objects: readonly SchedulingObject[]): readonly SchedulingObject[] {
+  return objects.flatMap((object): readonly SchedulingObject[] => {
+    if (isCompositePodGroup(object)) return []
+    if (isWorkload(object)) return [{ ...object, spec: flatSpec(object) }]
+    const { parentCompositePodGroupName: _parent, ...spec } = (object as PodGroup).spec
+    return [{ ...(object as PodGroup), spec }]
+  })
+}
+
+function flatSpec(workload: SchedulingWorkload): SchedulingWorkload['spec'] {
+  const { controllerRef, podGroupTemplates = [] } = workload.spec
+  const nested = compositeTemplates(workload).flatMap(template => template.podGroupTemplates ?? [])
+  return {
+    ...(controllerRef === undefined ? {} : { controllerRef }),
+    podGroupTemplates: [...podGroupTemplates, ...nested],
+  }
+}
+
 /** The objects as a version of Kubernetes takes them. */
 export function inVersion(objects: readonly SchedulingObject[], version: KubernetesVersion): VersionedObjects {
   if (version === '1.37') return { objects, lost: [] }
   return {
     objects: objects.flatMap(object => (isCompositePodGroup(object) ? [] : [in136(object)])),
-    lost: objects.flatMap(object => (isWorkload(object) ? lostGroups(object) : [])),
+    lost: objects.flatMap(object => (isWorkload(object) ? lostGroups(object, 'Kubernetes 1.36') : [])),
   }
 }
 
@@ -49,14 +92,10 @@ function ownerIn136(owner: OwnerReference): OwnerReference {
   return owner.apiVersion === SCHEDULING_BETA ? { ...owner, apiVersion: SCHEDULING_1_36 } : owner
 }
 
-/** 1.36 knows no groups of groups: their leaves stand side by side. */
+/** 1.36 knows no groups of groups. */
 function workloadSpec(workload: SchedulingWorkload): object {
-  const { controllerRef, podGroupTemplates = [] } = workload.spec
-  const nested = compositeTemplates(workload).flatMap(template => template.podGroupTemplates ?? [])
-  return {
-    ...(controllerRef === undefined ? {} : { controllerRef }),
-    podGroupTemplates: [...podGroupTemplates, ...nested].map(withMode),
-  }
+  const { podGroupTemplates = [], ...spec } = flatSpec(workload)
+  return { ...spec, podGroupTemplates: podGroupTemplates.map(withMode) }
 }
 
 function podGroupSpec({ spec }: PodGroup): object {
@@ -80,7 +119,7 @@ function modeIn136(mode: DisruptionMode | undefined): 'Pod' | 'PodGroup' | undef
   return mode?.single === undefined ? undefined : 'Pod'
 }
 
-function lostGroups(workload: SchedulingWorkload): readonly string[] {
+function lostGroups(workload: SchedulingWorkload, who: string): readonly string[] {
   return compositeTemplates(workload).map(({ name, schedulingPolicy, schedulingConstraints, disruptionMode }) => {
     const lost = [
       ...('gang' in schedulingPolicy ? [`its gang of ${counted(schedulingPolicy.gang.minGroupCount)}`] : []),
@@ -88,7 +127,7 @@ function lostGroups(workload: SchedulingWorkload): readonly string[] {
       ...(disruptionMode === undefined ? [] : ['its disruption mode']),
     ]
     const what = lost.length === 0 ? '' : `, so ${lost.join(' and ')} cannot be asked for`
-    return `Kubernetes 1.36 has no groups of groups: ${JSON.stringify(name)} is left out${what}`
+    return `${who} has no groups of groups: ${JSON.stringify(name)} is left out${what}`
   })
 }
 

@@ -27,6 +27,7 @@ export const BATCH_JOB: JobKind = {
   resource: JOBS,
   controller: 'kubernetes.io/job-controller',
   podLabel: 'batch.kubernetes.io/controller-uid',
+  endsEarly: false,
   outline: {
     ...fields('apiVersion', 'kind'),
     metadata: JOB_METADATA,
@@ -72,7 +73,7 @@ function podSetOf(object: KubeObject, spec: Record<string, unknown>, status: Rec
     name: MAIN,
     count,
     ...(minCount !== undefined && { minCount }),
-    needed: Math.min(count, parallelism, remaining(spec, status)),
+    needed: Math.min(count, parallelism, remainingIn(spec, status)),
     present: podsIn(status),
     ...templateFacts(spec.template),
   }
@@ -90,7 +91,7 @@ export function podsOf(spec: Record<string, unknown>): number {
 }
 
 /** How many completions are left. An index is done whether it has succeeded or failed for good. */
-function remaining(spec: Record<string, unknown>, status: Record<string, unknown>): number {
+export function remainingIn(spec: Record<string, unknown>, status: Record<string, unknown>): number {
   const wanted = countIn(spec.completions) ?? countIn(spec.parallelism) ?? 1
   const done =
     spec.completionMode === 'Indexed'

@@ -14,6 +14,8 @@ export interface JobKind {
   readonly controller: string
   /** The label by which all pods of an object name its uid. */
   readonly podLabel: string
+  /** It says that it has ended while pods of it may still run. */
+  readonly endsEarly: boolean
   /** What is read of an object. What is not here comes from no server. */
   readonly outline: Outline
   forCache(object: KubeObject): QueuedJob

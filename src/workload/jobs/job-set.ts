@@ -32,11 +32,14 @@ export const JOB_SET: JobKind = {
   resource: JOB_SETS,
   controller: 'jobset.sigs.k8s.io/jobset-controller',
   podLabel: 'jobset.sigs.k8s.io/jobset-uid',
+  // When one of its Jobs has failed it has, and only then are the others deleted.
+  endsEarly: true,
   outline: {
     ...fields('apiVersion', 'kind'),
     metadata: JOB_METADATA,
     spec: {
       ...fields('suspend', 'managedBy'),
+      failurePolicy: { ...fields('maxRestarts'), rules: fields('action') },
       replicatedJobs: {
         ...fields('name', 'replicas'),
         template: { spec: { ...fields('parallelism', 'completions'), template: POD_TEMPLATE } },
@@ -62,7 +65,7 @@ function forCache(object: KubeObject): QueuedJob {
     spec: { suspend },
     ...bounded(
       { ...object, kind: JOB_SETS.kind },
-      jobs.map(job => podSetOf(job, states.find(({ name }) => name === job.name) ?? {})),
+      jobs.map(job => podSetOf(job, mayRestart(spec) ? {} : (states.find(({ name }) => name === job.name) ?? {}))),
     ),
     priority: priorityOf(fieldsOf(fieldsOf(fieldsOf(jobs[0]).template).spec).template),
     foreign: isForeign(JOB_SET, spec.managedBy),
@@ -72,7 +75,16 @@ function forCache(object: KubeObject): QueuedJob {
 
 const listIn = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Jobs that have succeeded start no pods any more, until a failure starts all of them anew. */
+/**
+ * Whether a failure may start all its Jobs anew, those that have succeeded among them: then what they had is needed
+ * again, and others must not have it (kueue#14811, #14609).
+ */
+function mayRestart({ failurePolicy }: Fields): boolean {
+  const { maxRestarts, rules } = fieldsOf(failurePolicy)
+  return (countIn(maxRestarts) ?? 0) > 0 || listIn(rules).some(({ action }) => String(action).startsWith('Restart'))
+}
+
+/** Jobs that have succeeded start no pods any more. */
 function podSetOf({ name, replicas, template }: Fields, state: Fields): JobPodSet {
   const { spec } = fieldsOf(template)
   const each = podsOf(fieldsOf(spec))

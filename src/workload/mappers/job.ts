@@ -30,7 +30,7 @@ import {
 const JOB_CONTROLLER = 'kubernetes.io/job-controller'
 
 /** What the API server says about the block of a Job, and about keys that it does not know. */
-function jobErrors(view: JobView): readonly FieldError[] {
+export function jobErrors(view: JobView): readonly FieldError[] {
   return withPolicyErrors([...view.numberErrors, ...upstreamErrors(undefined, view, false)], view, ALL_OF_KUBERNETES)
 }
 
@@ -43,7 +43,7 @@ interface JobItemOptions {
 }
 
 /** The tree of a Job, one group of pods: Basic unless its block says otherwise. */
-function jobItem({ name, parallelism = 1, priorityClassName, block }: JobItemOptions): WorkloadItem {
+export function jobItem({ name, parallelism = 1, priorityClassName, block }: JobItemOptions): WorkloadItem {
   const defaults: SchedulingConfig = {
     policy: { basic: {} },
     ...(priorityClassName === undefined ? {} : { priorityClassName }),

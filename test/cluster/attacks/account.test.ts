@@ -204,19 +204,22 @@ describe("the thief of Muster's token", () => {
       await field.plane.kubectl([...role, '--serviceaccount=muster-system:muster'])
     })
 
-    const NO_SUBRESOURCE = 'Muster binds no pods, evicts none, opens no shell in them and writes no status of theirs'
+    const NO_SUBRESOURCE = 'Muster binds no pods, evicts none and opens no shell in them'
     const raw = (path: string) => ['create', '--raw', `/api/v1/namespaces/${RED}/${path}`, '-f', '-']
 
     it('creates no pod', async () => {
       const pod = queuedPod({ namespace: RED, name: 'evil' })
       expect(await field.refused(THIEF, ['create', '-f', '-'], { ...pod, metadata: { name: 'evil' } })).toContain(
-        'Muster writes only pods that are queued, and creates none',
+        'Muster writes only pods that are queued or wait for their group, and creates none',
       )
     })
 
     it('ends no pod by its status', async () => {
       const change = patch('pod', 'runs', { status: { phase: 'Failed' } }, '--subresource=status')
       expect(await field.refused(THIEF, change)).toMatch(/muster-account-subresources|muster-pod-status/)
+      const condition = (type: string) => patch('pod', 'runs', conditions(type), '--subresource=status')
+      const conditions = (type: string) => ({ status: { conditions: [{ type, status: 'True', reason: 'Mine' }] } })
+      expect(await field.refused(THIEF, condition('Ready'))).toContain('but the condition TerminationTarget')
     })
 
     it('writes no status of Jobs, but for the start of one that is suspended', async () => {

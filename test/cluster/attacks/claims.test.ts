@@ -14,7 +14,7 @@ import type { KubeObject, Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { isGated } from '../../../src/workload/pod-facts.ts'
 import { queuedPod } from '../support/manifests.ts'
 import { eventually } from '../support/wait.ts'
-import { ADMIN, Battlefield, BLUE, CLOSED, CREATOR, OWNER, patch, RED, ROOT, type User } from './support.ts'
+import { ADMIN, Battlefield, BLUE, CLOSED, CREATOR, OWNER, patch, RED, ROOT, strategic, type User } from './support.ts'
 
 let field: Battlefield
 
@@ -127,6 +127,22 @@ describe('marks are given by Muster:', () => {
     await field.passes(OWNER, ['label', 'pod', name, 'app=mine'])
     await field.passes(OWNER, ['delete', 'pod', name, '--wait=false'])
     await field.isGone(name)
+  })
+
+  it('a place in a queue, which nobody would count on a pod that came with the gate alone', async () => {
+    const gated = { schedulingGates: [{ name: ADMISSION_GATE }] }
+    await create(plainPod('gated-by-itself', {}, gated), OWNER)
+    for (const more of [[], ['--subresource=status']]) {
+      const change = patch('pod', 'gated-by-itself', { metadata: { labels: { [QUEUE_NAME]: 'team-a' } } })
+      expect(await field.refused(OWNER, [...change, ...more])).toContain('create it anew with its queue')
+    }
+    await field.passes(OWNER, ['label', 'pod', 'gated-by-itself', 'app=mine'])
+    await field.passes(
+      OWNER,
+      strategic('pod', 'gated-by-itself', { spec: { schedulingGates: [{ $patch: 'delete', name: ADMISSION_GATE }] } }),
+    )
+    await create(waiting('moves'))
+    await field.passes(OWNER, patch('pod', 'moves', { metadata: { labels: { [QUEUE_NAME]: 'team-a' } } }))
   })
 
   it('who created a pod', async () => {

@@ -164,7 +164,7 @@ describe('a Binding', () => {
     ])
   }
 
-  const NOTHING = 'a Binding says where the pod runs, and nothing of its queue'
+  const NOTHING = 'a Binding says where the pod runs, and nothing of its queue or group'
 
   it('does not move its pod to another queue, group or role', async () => {
     await unbound('moved')
@@ -172,6 +172,11 @@ describe('a Binding', () => {
     expect(await field.refused(ADMIN, raw('moved'), binding('moved', { labels }))).toContain(NOTHING)
     const annotations = { 'kueue.x-k8s.io/workload': 'another' }
     expect(await field.refused(ADMIN, raw('moved'), binding('moved', { annotations }))).toContain(NOTHING)
+    for (const marks of [
+      { annotations: { 'pod-group-name': 'x' } },
+      { labels: { 'kai.scheduler/subgroup-name': 'x' } },
+    ])
+      expect(await field.refused(ADMIN, raw('moved'), binding('moved', marks))).toContain(NOTHING)
     const forged = binding('moved', { annotations: { 'muster.dev/creator': 'another' } })
     const legacy = ['create', '--raw', `/api/v1/namespaces/${RED}/bindings`, '-f', '-']
     expect(await field.refused(OWNER, legacy, forged)).toContain(NOTHING)

@@ -45,8 +45,12 @@ export class Battlefield {
     this.muster = muster
   }
 
-  static async open(name: string, config: Parameters<typeof Muster.install>[1] = {}): Promise<Battlefield> {
-    const plane = await startControlPlane({ name, featureGates: 'none', audited: true })
+  static async open(
+    name: string,
+    config: Parameters<typeof Muster.install>[1] = {},
+    featureGates: 'none' | 'all' = 'none',
+  ): Promise<Battlefield> {
+    const plane = await startControlPlane({ name, featureGates, audited: true })
     try {
       for (const namespace of [RED, BLUE]) await plane.createNamespace(namespace)
       await plane.kubectl(['create', '-f', '-'], { stdin: { apiVersion: 'v1', kind: 'List', items: rights() } })

@@ -1,64 +1,71 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
+import { BuildError } from './build-error.ts'
 import {
   type BuildPlan,
   buildPlan,
+  CONTROL_PLANE,
   cacheFolder,
   familyFolder,
+  kubernetesVersion,
   manifestsFolder,
-  PROGRAMS,
   type ProgramName,
   type Toolchain,
 } from './catalog.ts'
 import { withLock } from './lock.ts'
 import { formatDuration, type Progress, startProgress } from './progress.ts'
 
-export type Programs = Readonly<Record<ProgramName, string>>
+export type Programs<Name extends ProgramName = (typeof CONTROL_PLANE)[number]> = Readonly<Record<Name, string>>
 
 const RESUME = 'Run the same command again to go on: what is built already is kept.'
 
-/** A build that cannot go on. The message is for the person at the terminal and says what to do. */
-export class BuildError extends Error {
-  override readonly name = 'BuildError'
-}
-
 /**
- * The programs of a control plane, each as a path. Built from source on the first call, which takes minutes; found in
- * the cache afterwards. `KUBEBUILDER_ASSETS`, as controller-runtime's envtest knows it, takes precedence for the
- * programs that it holds.
+ * The programs that are wanted, each as a path. Built from source on the first call, which takes minutes; found in the
+ * cache afterwards. `KUBEBUILDER_ASSETS`, as controller-runtime's envtest knows it, takes precedence for the programs
+ * that it holds.
  */
-export async function ensurePrograms(
-  env: NodeJS.ProcessEnv = process.env,
+export async function ensurePrograms<Name extends ProgramName>(
+  wanted: readonly Name[],
   report: (line: string) => void = () => undefined,
-): Promise<Programs> {
-  const found = fromAssets(env, report)
-  const wanted = PROGRAMS.filter(program => !found.has(program))
-  if (wanted.length > 0) {
-    const toolchain = await findToolchain(wanted, env)
-    const plans = wanted.map(program => buildPlan(program, cacheFolder(env), toolchain))
-    for (const plan of plans) found.set(plan.program, plan.target)
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Programs<Name>> {
+  const found = fromAssets(wanted, env, report)
+  const missing = wanted.filter(program => !found.has(program))
+  if (missing.length > 0) {
+    const kubernetes = kubernetesVersion(env)
+    const folders = missing.map(program => familyFolder(program, kubernetes))
+    const toolchain = await findToolchain(missing, folders, env)
+    const plans = missing.map(program => buildPlan(program, kubernetes, cacheFolder(env), toolchain))
+    for (const [index, program] of missing.entries()) found.set(program, plans[index]?.target ?? '')
     if (!plans.every(plan => isComplete(plan.program, plan.target))) await buildMissing(plans, env)
-    else report(`control plane programs: cached in ${join(cacheFolder(env), 'programs')}`)
+    else report(`programs: cached in ${join(cacheFolder(env), 'programs')}`)
   }
-  return Object.fromEntries(found) as Record<ProgramName, string>
+  return Object.fromEntries(found) as Record<Name, string>
 }
 
-function fromAssets(env: NodeJS.ProcessEnv, report: (line: string) => void): Map<ProgramName, string> {
+function fromAssets<Name extends ProgramName>(
+  wanted: readonly Name[],
+  env: NodeJS.ProcessEnv,
+  report: (line: string) => void,
+): Map<Name, string> {
   const folder = env.KUBEBUILDER_ASSETS
   if (!folder) return new Map()
-  const held = PROGRAMS.filter(program => isComplete(program, join(folder, program)))
-  for (const needed of ['etcd', 'kube-apiserver', 'kubectl'] as const) {
+  const held = wanted.filter(program => isComplete(program, join(folder, program)))
+  for (const needed of wanted.filter(program => ENVTEST.includes(program))) {
     if (held.includes(needed)) continue
     throw new BuildError(
       `KUBEBUILDER_ASSETS is ${folder}, but there is no program ${needed} in it.\n` +
         'Point it at a folder with etcd, kube-apiserver and kubectl, or unset it to build them from source.',
     )
   }
-  report(`control plane programs: ${held.join(', ')} from KUBEBUILDER_ASSETS (${folder})`)
+  report(`programs: ${held.join(', ')} from KUBEBUILDER_ASSETS (${folder})`)
   return new Map(held.map(program => [program, join(folder, program)]))
 }
+
+/** What such a folder always has. */
+const ENVTEST: readonly ProgramName[] = ['etcd', 'kube-apiserver', 'kubectl']
 
 function isComplete(program: ProgramName, path: string): boolean {
   const manifests = manifestsFolder(program, path)
@@ -74,7 +81,11 @@ function isExecutable(path: string): boolean {
   }
 }
 
-async function findToolchain(wanted: readonly ProgramName[], env: NodeJS.ProcessEnv): Promise<Toolchain> {
+async function findToolchain(
+  wanted: readonly ProgramName[],
+  folders: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Toolchain> {
   const onPath = (env.PATH ?? '').split(delimiter).some(folder => folder !== '' && isExecutable(join(folder, 'go')))
   if (!onPath) {
     throw new BuildError(
@@ -83,7 +94,7 @@ async function findToolchain(wanted: readonly ProgramName[], env: NodeJS.Process
     )
   }
   let toolchain: Toolchain | undefined
-  for (const folder of new Set(wanted.map(familyFolder))) {
+  for (const folder of new Set(folders)) {
     const { code, output } = await runGo(['env', 'GOVERSION', 'GOOS', 'GOARCH'], folder, env)
     if (code !== 0) {
       throw new BuildError(
@@ -145,11 +156,12 @@ async function build(plan: BuildPlan, position: string, progress: Progress, env:
 /** From the module that was just built: the same version, and there when Go's own cache has been emptied. */
 async function keepManifests(plan: BuildPlan, env: NodeJS.ProcessEnv): Promise<void> {
   const kept = manifestsFolder(plan.program, plan.target)
-  if (kept === undefined) return
-  const { code, output } = await runGo(['list', '-m', '-f', '{{.Dir}}', plan.package], plan.family.folder, env)
+  const { manifests } = plan.family
+  if (kept === undefined || manifests === undefined) return
+  const { code, output } = await runGo(['list', '-m', '-f', '{{.Dir}}', manifests.module], plan.family.folder, env)
   if (code !== 0) throw new BuildError(`Could not find the manifests of ${plan.program}:\n${output.trim()}`)
   const temporary = `${kept}.${process.pid}.tmp`
-  await copyTexts(join(output.trim(), basename(kept)), temporary)
+  await copyTexts(join(output.trim(), manifests.folder), temporary)
   await rm(kept, { recursive: true, force: true })
   await rename(temporary, kept)
 }
@@ -204,7 +216,7 @@ function runGo(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Pr
 
 if (import.meta.main) {
   try {
-    await ensurePrograms(process.env, line => console.error(line))
+    await ensurePrograms(CONTROL_PLANE, line => console.error(line))
   } catch (error) {
     if (!(error instanceof BuildError)) throw error
     console.error(error.message)

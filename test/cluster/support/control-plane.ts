@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensurePrograms, type Programs } from '../programs/build.ts'
-import { manifestsFolder } from '../programs/catalog.ts'
-import { apiServerArgs, controllerManagerArgs, etcdArgs, type FeatureGates, kwokArgs, schedulerArgs } from './flags.ts'
+import { CONTROL_PLANE, kubernetesVersion, manifestsFolder } from '../programs/catalog.ts'
+import { apiFlags, type FeatureGates, featureFlags } from './feature-gates.ts'
+import { apiServerArgs, controllerManagerArgs, etcdArgs, kwokArgs, schedulerArgs } from './flags.ts'
 import { installJobSet } from './jobset.ts'
 import { createKubectl, type Kubectl } from './kubectl.ts'
 import { createCa, createClientCertificate, type Identity, type KeyPair, kubeconfig, writePki } from './pki.ts'
@@ -15,7 +16,6 @@ import { lastLines, type Program, Supervisor } from './supervisor.ts'
 export interface ControlPlaneOptions {
   /** Tells the folders of several planes apart. */
   readonly name: string
-  /** `all`: everything workload-aware that Kubernetes 1.37 knows. `none`: what most clusters run. */
   readonly featureGates: FeatureGates
   /** Fake nodes, each with 64 CPUs, 256 GiB and room for 250 pods. Default 2. */
   readonly nodes?: number
@@ -64,7 +64,7 @@ const AUDIT_POLICY = {
 
 /** Starts etcd, the API server, the controller manager, the scheduler and KWOK, and waits until pods can run. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const programs = await ensurePrograms()
+  const programs = await ensurePrograms(CONTROL_PLANE)
   const folder = await mkdtemp(join(tmpdir(), `muster-${options.name}-`))
   const keepFolder = Boolean(process.env.MUSTER_KEEP)
   const supervisor = new Supervisor(folder, { keepFolder })
@@ -118,6 +118,8 @@ export class ControlPlane {
   async start(etcdPeerPort: number): Promise<void> {
     const { folder, ca, apiPort, etcdPort } = this.#parts
     const { featureGates, withoutControllers: without = [] } = this.#options
+    const version = kubernetesVersion(process.env)
+    const features = featureFlags(featureGates, version)
     this.#launch('etcd', etcdArgs({ folder, clientPort: etcdPort, peerPort: etcdPeerPort }))
     const files = await writePki(join(folder, 'pki'), ca)
     const admin = await createClientCertificate(ca, IDENTITIES.admin)
@@ -127,7 +129,7 @@ export class ControlPlane {
     if (auditPolicy !== undefined) await writeFile(auditPolicy, JSON.stringify(AUDIT_POLICY))
     const auditLog = this.#auditLog
     this.#apiServerArgs = apiServerArgs({
-      ...{ port: apiPort, etcdPort, files, featureGates },
+      ...{ port: apiPort, etcdPort, files, features: [...features, ...apiFlags(featureGates, version)] },
       ...(auditPolicy !== undefined && { audit: { policy: auditPolicy, log: auditLog } }),
     })
     await this.startApiServer()
@@ -137,9 +139,9 @@ export class ControlPlane {
     const kwok = await this.#clientKubeconfig('kwok', IDENTITIES.kwok)
     this.#launch(
       'kube-controller-manager',
-      controllerManagerArgs({ folder, kubeconfig: controllerManager, files, featureGates, without }),
+      controllerManagerArgs({ folder, kubeconfig: controllerManager, files, features, without }),
     )
-    this.#launch('kube-scheduler', schedulerArgs({ kubeconfig: scheduler, featureGates }))
+    this.#launch('kube-scheduler', schedulerArgs({ kubeconfig: scheduler, features }))
     this.#launch('kwok', kwokArgs({ kubeconfig: kwok, stages: join(import.meta.dirname, 'stages.yaml') }))
     const nodes = Array.from({ length: this.#options.nodes ?? 2 }, (_, index) => fakeNode(`node-${index}`))
     await this.kubectl(['create', '-f', '-'], { stdin: { apiVersion: 'v1', kind: 'List', items: nodes } })
@@ -184,6 +186,11 @@ export class ControlPlane {
       .split('\n')
       .filter(line => line !== '')
       .map(line => JSON.parse(line) as AuditEvent)
+  }
+
+  /** Of a program that runs, for who measures it. */
+  pidOf(name: keyof Programs): number {
+    return this.#running.get(name)?.pid ?? 0
   }
 
   get #auditLog(): string {

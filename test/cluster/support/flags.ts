@@ -1,19 +1,6 @@
 import { join } from 'node:path'
 import type { PkiFiles } from './pki.ts'
 
-export type FeatureGates = 'all' | 'none'
-
-const GATES = ['GenericWorkload', 'WorkloadWithJob', 'TopologyAwareWorkloadScheduling', 'CompositePodGroup']
-const API_VERSIONS = ['scheduling.k8s.io/v1beta1', 'scheduling.k8s.io/v1alpha3']
-
-function enabled(names: readonly string[]): string {
-  return names.map(name => `${name}=true`).join(',')
-}
-
-function gates(featureGates: FeatureGates): string[] {
-  return featureGates === 'all' ? [`--feature-gates=${enabled(GATES)}`] : []
-}
-
 export function etcdArgs(options: { folder: string; clientPort: number; peerPort: number }): string[] {
   const client = `http://127.0.0.1:${options.clientPort}`
   const peer = `http://127.0.0.1:${options.peerPort}`
@@ -34,7 +21,8 @@ export function apiServerArgs(options: {
   port: number
   etcdPort: number
   files: PkiFiles
-  featureGates: FeatureGates
+  /** Feature gates and served versions. */
+  features: readonly string[]
   audit?: { readonly policy: string; readonly log: string }
 }): string[] {
   const { files, audit } = options
@@ -62,8 +50,7 @@ export function apiServerArgs(options: {
     ...(audit
       ? [`--audit-policy-file=${audit.policy}`, `--audit-log-path=${audit.log}`, '--audit-log-mode=blocking']
       : []),
-    ...gates(options.featureGates),
-    ...(options.featureGates === 'all' ? [`--runtime-config=${enabled(API_VERSIONS)}`] : []),
+    ...options.features,
   ]
 }
 
@@ -75,7 +62,7 @@ export function controllerManagerArgs(options: {
   folder: string
   kubeconfig: string
   files: PkiFiles
-  featureGates: FeatureGates
+  features: readonly string[]
   without: readonly string[]
 }): string[] {
   return [
@@ -92,17 +79,12 @@ export function controllerManagerArgs(options: {
     '--use-service-account-credentials=true',
     `--service-account-private-key-file=${options.files.serviceAccountPrivateKey}`,
     `--root-ca-file=${options.files.caCert}`,
-    ...gates(options.featureGates),
+    ...options.features,
   ]
 }
 
-export function schedulerArgs(options: { kubeconfig: string; featureGates: FeatureGates }): string[] {
-  return [
-    `--kubeconfig=${options.kubeconfig}`,
-    '--leader-elect=false',
-    '--secure-port=0',
-    ...gates(options.featureGates),
-  ]
+export function schedulerArgs(options: { kubeconfig: string; features: readonly string[] }): string[] {
+  return [`--kubeconfig=${options.kubeconfig}`, '--leader-elect=false', '--secure-port=0', ...options.features]
 }
 
 export function kwokArgs(options: { kubeconfig: string; stages: string }): string[] {

@@ -34,7 +34,7 @@ export function createKubectl(program: string, adminKubeconfig: string): Kubectl
       ...(options.asGroups ?? []).map(group => `--as-group=${group}`),
     ]
     const result = await execute(program, [...args, ...impersonation], options.stdin, {
-      timeoutMs: options.timeoutMs ?? 60_000,
+      timeoutMs: options.timeoutMs ?? 110_000,
       // HOME is where kubectl keeps its discovery cache, and it must not be the one of another cluster.
       env: {
         PATH: process.env.PATH,

@@ -96,3 +96,7 @@ export function list(items: readonly object[]): object {
 }
 
 export const OUR_GATE = { name: ADMISSION_GATE }
+
+export function isGated({ spec }: Pod, by: string = ADMISSION_GATE): boolean {
+  return (spec.schedulingGates ?? []).some(({ name }) => name === by)
+}

@@ -11,8 +11,20 @@ import { eventually } from './wait.ts'
 
 const ROOT = new URL('../../..', import.meta.url).pathname
 
+/**
+ * Nothing in a start waits for a time of its own; each of its calls is given up after 15 s and made again. With both
+ * cores at work elsewhere the process alone has taken 20 s to begin, so a start within 30 s is no promise.
+ */
+const READY_MS = 120_000
+
 /** KWOK stands for every kubelet of these planes, under a name that is no node's. */
 const STATUS_WRITERS = ['kwok']
+
+/** docs/kueue.md has the same list, for who goes back to Kueue's own integration. */
+const HOLDS_PODS = [
+  ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+  ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+]
 
 /** As in the configuration file. */
 type Config = Readonly<Record<string, unknown>> & { readonly guard?: object }
@@ -25,6 +37,8 @@ export interface MusterOptions {
   readonly nodeFlags?: readonly string[]
   /** How long it may take until it has read everything. */
   readonly readyMs?: number
+  /** Whether a start is over when it is ready. Default true; without, `untilReady` waits for it. */
+  readonly awaitReady?: boolean
 }
 
 /**
@@ -60,17 +74,17 @@ export class Muster {
     this.#program = options.program ?? join(ROOT, 'bin/muster.js')
   }
 
-  /** Applies the manifests and starts one replica; resolves when it is ready. */
+  /** Applies the manifests and starts one replica. */
   static async install(plane: ControlPlane, config: Config = {}, options: MusterOptions = {}): Promise<Muster> {
     const ports = await freePorts(2)
-    await plane.kubectl(['apply', '-f', '-'], { stdin: await manifestsFor(plane, ports[0] ?? 0) })
+    const manifests = join(ROOT, 'manifests', config.engine === 'kueue' ? 'overlays/kueue' : '')
+    const stdin = await manifestsFor(plane, manifests, ports[0] ?? 0)
+    await plane.kubectl(['apply', '-f', '-'], { stdin })
     await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
     const kubeconfig = await plane.serviceAccountKubeconfig('muster-system', 'muster')
     const configFile = join(plane.folder, 'muster.yaml')
-    const head = { apiVersion: 'config.muster.dev/v1alpha1', kind: 'Configuration' }
-    const guard = { ...config.guard, statusWriters: STATUS_WRITERS }
-    await writeFile(configFile, stringify({ ...head, ...config, guard }))
     const muster = new Muster(ports, plane.folder, kubeconfig, configFile, options)
+    await muster.reconfigure(config)
     await muster.start()
     return muster
   }
@@ -80,6 +94,13 @@ export class Muster {
     const muster = new Muster(await freePorts(2), folder, this.#kubeconfig, this.#configFile, this.#options)
     await muster.start()
     return muster
+  }
+
+  /** Another configuration file for this replica and its siblings, which they have to notice by themselves. */
+  async reconfigure(config: Config): Promise<void> {
+    const head = { apiVersion: 'config.muster.dev/v1alpha1', kind: 'Configuration' }
+    const guard = { ...config.guard, statusWriters: STATUS_WRITERS }
+    await writeFile(this.#configFile, stringify({ ...head, ...config, guard }))
   }
 
   async start(): Promise<void> {
@@ -102,18 +123,30 @@ export class Muster {
     )
     closeSync(output)
     process.once('exit', this.#reap)
+    if (this.#options.awaitReady ?? true) await this.untilReady()
+  }
+
+  async untilReady(): Promise<void> {
     const check = async (): Promise<true> => {
       if (this.#child?.exitCode !== null) throw new Error(`Muster ended:\n${this.log().slice(-2000)}`)
       const { status, body } = await this.health('/readyz')
       if (status !== 200) throw new Error(body)
       return true
     }
-    await eventually('Muster is ready', check, { timeoutMs: this.#options.readyMs ?? 30_000 })
+    await eventually('Muster is ready', check, { timeoutMs: this.#options.readyMs ?? READY_MS }).catch(error => {
+      throw new Error(`${String(error)}\nThe end of its log:\n${this.log().slice(-4000)}`)
+    })
   }
 
   /** As Kubernetes stops it. Returns the exit code. */
   async stop(): Promise<number | null> {
     return await this.#end('SIGTERM')
+  }
+
+  /** Stops, and takes along whatever holds or refuses pods in its name. The pods that it has gated wait on. */
+  async withdraw(plane: ControlPlane): Promise<void> {
+    await this.stop()
+    await plane.kubectl(['delete', HOLDS_PODS.join(','), '-l', 'app.kubernetes.io/name=muster'])
   }
 
   /** As the kernel does when memory is short. */
@@ -159,9 +192,17 @@ export class Muster {
   }
 }
 
+/** It runs, and says on /readyz why it will not do its work. */
+export async function refuses(muster: Muster, why: RegExp): Promise<void> {
+  await eventually(`Muster says ${why}`, async () => {
+    const { status, body } = await muster.health('/readyz')
+    return status === 503 && why.test(body)
+  })
+}
+
 /** The manifests as `kubectl apply -k` would send them, with the webhooks called by URL and KWOK as a status writer. */
-async function manifestsFor(plane: ControlPlane, port: number): Promise<string> {
-  const { stdout } = await plane.kubectl(['kustomize', join(ROOT, 'manifests')])
+async function manifestsFor(plane: ControlPlane, folder: string, port: number): Promise<string> {
+  const { stdout } = await plane.kubectl(['kustomize', folder])
   const documents = parseAllDocuments(stdout).map(document => document.toJS() as Manifest)
   for (const { webhooks = [], spec } of documents) {
     const writers = spec?.matchConditions?.find(({ name }) => name === 'not-a-status-writer')

@@ -51,14 +51,14 @@ export class Supervisor {
     this.#watchdog.unref()
   }
 
-  start(path: string, args: readonly string[]): Program {
+  start(path: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
     const name = basename(path)
     const logFile = join(this.#folder, `${name}.log`)
     const log = openSync(logFile, 'a')
     // A small environment: a developer's KUBECONFIG or proxy must not change what is tested.
     const child = spawn(path, args, {
       cwd: this.#folder,
-      env: { PATH: process.env.PATH, HOME: this.#folder },
+      env: { PATH: process.env.PATH, HOME: this.#folder, ...env },
       detached: true,
       stdio: ['ignore', log, log],
     })

@@ -18,7 +18,7 @@ export async function eventually<T>(
   check: () => T | Promise<T>,
   options: WaitOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const timeoutMs = options.timeoutMs ?? 30_000
+  const timeoutMs = options.timeoutMs ?? 90_000
   const intervalMs = options.intervalMs ?? 100
   const deadline = performance.now() + timeoutMs
   let seen: { readonly what: string; readonly cause?: unknown }

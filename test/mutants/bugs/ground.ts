@@ -64,7 +64,7 @@ export const GROUND_FAMILIES: readonly Family[] = [
   },
   {
     name: 'the role hash',
-    tests: ['test/unit/workload/role-hash.test.ts'],
+    tests: ['test/unit/workload/role-hash.test.ts', 'test/unit/server/recent-roles.test.ts'],
     bugs: [
       {
         name: 'writes an empty list where Go writes null',
@@ -167,8 +167,8 @@ export const GROUND_FAMILIES: readonly Family[] = [
         name: 'takes a patch for right without a look',
         from: 'a parent that an earlier operation has written is looked for in the document',
         file: PATCH,
-        find: "if (isBelow(path, operations[earlier]?.path ?? '')) return false",
-        replace: "if (isBelow(operations[earlier]?.path ?? '', path)) return false",
+        find: "if (isBelow(path, operations[earlier]?.path ?? '')) return undefined",
+        replace: "if (isBelow(operations[earlier]?.path ?? '', path)) return undefined",
       },
     ],
   },

@@ -1,6 +1,15 @@
 import type { Family } from '../families.ts'
 
 const JOBS = 'src/webhooks/jobs/jobs.ts'
+const BLOCKS = 'src/webhooks/jobs/scheduling.ts'
+const PUT = 'src/webhooks/jobs/put.ts'
+const GROUPING = 'src/webhooks/jobs/grouping.ts'
+const GROUP_GUARD = 'src/webhooks/jobs/group-guard.ts'
+const MOVED = 'src/webhooks/jobs/moved-block.ts'
+const MAKER = 'src/workload/grouped/maker.ts'
+const GROUP_NAME = 'src/workload/grouped/group-name.ts'
+const DECIDE_GROUPED = 'src/reconciler/grouped/decide-grouped.ts'
+const MINIMUM = 'src/reconciler/grouped/minimum.ts'
 const SCOPE = 'src/webhooks/jobs/scope.ts'
 const MUTATION = 'src/webhooks/jobs/mutation.ts'
 const GUARD = 'src/webhooks/jobs/queue-guard.ts'
@@ -36,35 +45,35 @@ export const JOB_FAMILIES: readonly Family[] = [
       {
         name: 'judges again what has stood there before',
         from: 'a list that has become shorter breaks what is running',
-        file: JOBS,
+        file: BLOCKS,
         find: 'const isNew = blocksChanged(before, after)',
         replace: 'const isNew = blocksChanged(undefined, after)',
       },
       {
         name: 'excuses the Jobs of any owner',
         from: 'an owner reference is written by hand, and the lists are passed',
-        file: JOBS,
+        file: BLOCKS,
         find: '(kind === CRON_JOBS.kind &&',
         replace: "apiVersion !== '' || (",
       },
       {
         name: 'excuses whoever names a root',
         from: 'a CronJob is named by hand as the controller, and the lists are passed',
-        file: JOBS,
+        file: BLOCKS,
         find: 'isRoot(controller) && createsFor(controller, userInfo, config)',
         replace: 'isRoot(controller)',
       },
       {
         name: 'does not judge what is set free',
         from: 'the block begins to count when the root is struck off, and nobody looks',
-        file: JOBS,
+        file: BLOCKS,
         find: 'blocksChanged(before, after) || isSetFree(before, after, request)',
         replace: 'blocksChanged(before, after)',
       },
       {
         name: 'judges what the garbage collector sets free',
         from: 'a CronJob that is deleted with --cascade=orphan never goes',
-        file: JOBS,
+        file: BLOCKS,
         find: ' && !isGarbageCollector(userInfo)',
         replace: '',
       },
@@ -85,15 +94,15 @@ export const JOB_FAMILIES: readonly Family[] = [
         name: 'asks what the Job will be, and not what it is',
         from: 'one update makes it basic and larger',
         file: PARALLELISM,
-        find: "const gang = gangIn(before, implicitGang === 'indexed')",
-        replace: "const gang = gangIn(after, implicitGang === 'indexed')",
+        find: 'const gang = gangIn(before, infersGangs',
+        replace: 'const gang = gangIn(after, infersGangs',
       },
       {
         name: 'takes every indexed Job for a gang',
         from: 'the option is forgotten in the condition',
         file: PARALLELISM,
-        find: 'const implicit = indexedIsGang && !explicit',
-        replace: 'const implicit = !explicit',
+        find: "if (implicitGang === 'none' || explicit ||",
+        replace: 'if (explicit ||',
       },
       {
         name: 'takes any owner for the same one',
@@ -164,7 +173,7 @@ export const JOB_FAMILIES: readonly Family[] = [
       {
         name: 'answers 403 for an object that is wrong',
         from: 'one refusal among errors makes all of it a refusal',
-        file: JOBS,
+        file: BLOCKS,
         find: "const isWrong = errors.some(({ type }) => type !== 'Forbidden')",
         replace:
           "const isWrong = errors.length > 0 && errors.every(({ type }) => type !== 'Forbidden' && type !== 'Invalid')",
@@ -226,9 +235,9 @@ export const JOB_FAMILIES: readonly Family[] = [
       {
         name: 'warns controllers, who read no warnings',
         from: 'the Jobs of a CronJob come every minute',
-        file: JOBS,
-        find: '|| !counts || after.controller !== undefined) return []',
-        replace: '|| !counts) return []',
+        file: BLOCKS,
+        find: 'const told = counts && after.controller === undefined ?',
+        replace: 'const told = counts ?',
       },
     ],
   },
@@ -353,7 +362,7 @@ export const JOB_FAMILIES: readonly Family[] = [
       {
         name: 'makes the annotations anew for each mark',
         from: 'two additions of one map: the second wins',
-        file: MUTATION,
+        file: PUT,
         find: 'if (existing === undefined || existing === null) {\n    return Object.keys(wanted)',
         replace:
           'if (existing === undefined || existing === null || existing !== wanted) {\n    return Object.keys(wanted)',
@@ -434,6 +443,148 @@ export const JOB_FAMILIES: readonly Family[] = [
         file: QUEUE_RULES,
         find: 'const known = new Set(createErrors(before, kind, world).map(',
         replace: 'const known = new Set(createErrors(before, kind, world).slice(0, 0).map(',
+      },
+    ],
+  },
+  {
+    name: 'where the pods of Jobs ask to be placed',
+    tests: ['test/unit/webhooks/jobs/topology.test.ts'],
+    bugs: [
+      {
+        name: 'looks only at the first template of a JobSet',
+        from: 'a Job has one, and the rule was written for Jobs',
+        file: QUEUE_RULES,
+        find: 'podTemplatesOf(object, kind).flatMap(templateErrors)',
+        replace: 'podTemplatesOf(object, kind).slice(0, 1).flatMap(templateErrors)',
+      },
+      {
+        name: 'counts the pods of one replica only',
+        from: 'a podSet of a JobSet has those of all replicas',
+        file: 'src/webhooks/jobs/size.ts',
+        find: 'pods: replicas * podsOfJob(spec)',
+        replace: 'pods: podsOfJob(spec)',
+      },
+      {
+        name: 'names the annotation where it is not',
+        from: 'the path of a pod, in a template',
+        file: 'src/webhooks/topology.ts',
+        find: "return prefix === '' ? errors :",
+        replace: "return prefix !== '' ? errors :",
+      },
+    ],
+  },
+  {
+    name: 'whom Muster groups',
+    tests: [
+      'test/unit/webhooks/jobs/grouping.test.ts',
+      'test/unit/workload/grouped/maker.test.ts',
+      'test/unit/reconciler/grouped.test.ts',
+    ],
+    bugs: [
+      {
+        name: 'makes a second Workload beside that of the Job controller',
+        from: 'whoever has a block is grouped',
+        file: MAKER,
+        find: "if (jobs !== 'always' && jobControllerDoes(job, asked, served)) return { who: 'jobController' }",
+        replace: "if (jobs === 'never' && jobControllerDoes(job, asked, served)) return { who: 'jobController' }",
+      },
+      {
+        name: 'leaves the Jobs of a CronJob to the Job controller',
+        from: 'it validates their block, so it will read it',
+        file: MAKER,
+        find: 'served.jobSchedulingField && controller === undefined',
+        replace: 'served.jobSchedulingField',
+      },
+      {
+        name: 'leaves what hangs below a group of groups to the Job controller',
+        from: 'it looks at top-level templates only',
+        file: MAKER,
+        find: "if (asked === 'delegated') return parentComposite === undefined",
+        replace: "if (asked === 'delegated') return true",
+      },
+      {
+        name: 'keeps the group of the Job from which this one was copied',
+        from: 'what has a name needs none',
+        file: GROUPING,
+        find: 'const naming = job.groupName === name ? [] : named(name)',
+        replace: "const naming = job.groupName === '' ? named(name) : []",
+      },
+      {
+        name: 'takes the group of another Job for that of this one',
+        from: 'there is a name already',
+        file: GROUP_NAME,
+        find: "return found !== undefined && [name, generateName].some(text => text !== '' && baseOf(text) === found)",
+        replace: "return found !== undefined && [name, generateName].some(text => text !== '')",
+      },
+      {
+        name: 'lets anybody into the groups of a JobSet',
+        from: 'an owner reference is believed',
+        file: GROUPING,
+        find: 'if (controller === undefined || !createsFor(controller, userInfo, config))',
+        replace: 'if (controller === undefined || userInfo === undefined || config === undefined)',
+      },
+      {
+        name: 'has Muster make a group of any name',
+        from: 'the mark is taken for proof',
+        file: GROUP_GUARD,
+        find: 'if (job.isMarked && !isOwn)',
+        replace: "if (job.isMarked && !isOwn && maker.who === 'nobody')",
+      },
+      {
+        name: 'lets the mark be taken away',
+        from: 'its pods wait for a group that nobody makes',
+        file: GROUP_GUARD,
+        find: 'filter(path => was.get(path) !== is.get(path))',
+        replace: 'filter(path => is.has(path) && was.get(path) !== is.get(path))',
+      },
+      {
+        name: 'writes the block anew with every apply',
+        from: 'the text differs, the meaning does not',
+        file: MOVED,
+        find: 'const isKnown = wasSaid !== undefined &&',
+        replace: "const isKnown = wasSaid === '' &&",
+      },
+      {
+        name: 'keeps the block without a look at it',
+        from: 'the validator will see it',
+        file: MOVED,
+        find: "if (refused.kind === 'denied') return refused",
+        replace: "if (refused.kind === 'denied' && refused.code === 0) return refused",
+      },
+      {
+        name: 'makes the groups before their Workload',
+        from: 'all at once is faster',
+        file: DECIDE_GROUPED,
+        find: "return isDue && objects[0]?.kind === 'Workload' ? [first] : all",
+        replace: 'return isDue && objects.length === 0 ? [first] : all',
+      },
+      {
+        name: 'takes the object of another for its own',
+        from: 'it has the right name',
+        file: DECIDE_GROUPED,
+        find: "if (!hasSameController(known, wanted)) return { refused: failed(unit, 'Create', ownerNote(kind, known)) }",
+        replace: "if (kind === '') return { refused: failed(unit, 'Create', ownerNote(kind, known)) }",
+      },
+      {
+        name: 'makes a gang smaller with every pod that succeeds',
+        from: 'two writes each, and for nothing',
+        file: MINIMUM,
+        find: 'return object?.lacks === true || object?.suspended === true ? least : known',
+        replace: 'return least',
+      },
+      {
+        name: 'lets a gang wait for pods that have done their work',
+        from: 'its size is what its Job says',
+        file: MINIMUM,
+        find: 'const least = Math.max(1, Math.min(full, object?.remaining ?? full))',
+        replace: 'const least = Math.max(1, full)',
+      },
+      {
+        name: 'fixes the size of a gang on 1.36 before it is known',
+        from: 'as on 1.37, where it changes',
+        file: DECIDE_GROUPED,
+        find: 'if (object.suspended && !minCountChanges(served)) return NOTHING',
+        replace: 'if (object.suspended && served.kai) return NOTHING',
       },
     ],
   },

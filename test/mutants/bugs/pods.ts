@@ -7,11 +7,12 @@ const BINDING = 'src/webhooks/pods/binding.ts'
 const UPDATE = 'src/webhooks/pods/update.ts'
 const SCOPE = 'src/webhooks/pods/scope.ts'
 const OWNERS = 'src/webhooks/owners.ts'
+const PLACEMENT = 'src/webhooks/pods/placement.ts'
 const MUTATION = 'src/webhooks/pods/mutation.ts'
 const CLAIMS = 'src/webhooks/pods/claims.ts'
 const VALIDATION = 'src/webhooks/pods/validation.ts'
 const GATES = 'src/webhooks/pods/admission-gates.ts'
-const TOPOLOGY = 'src/webhooks/pods/topology.ts'
+const TOPOLOGY = 'src/webhooks/topology.ts'
 const QUEUE_MARKS = 'src/webhooks/queue-marks.ts'
 const QUEUES = 'src/webhooks/queues.ts'
 const PODS = 'src/webhooks/pods/pods.ts'
@@ -45,6 +46,13 @@ export const POD_FAMILIES: readonly Family[] = [
         file: GUARD,
         find: 'isMarkedManaged(pod) || hasOurFinalizer(pod)',
         replace: 'isMarkedManaged(pod)',
+      },
+      {
+        name: 'lets a pod join a queue after its creation',
+        from: 'whoever has no mark of ours is none of ours, and nobody counts it',
+        file: GUARD,
+        find: "if (!isGated(before) || queueOf(before) !== '' || queueOf(after) === '') return []",
+        replace: "if (!isGuarded(after) || queueOf(before) !== '' || queueOf(after) === '') return []",
       },
       {
         name: 'lets the finalizer go',
@@ -92,8 +100,8 @@ export const POD_FAMILIES: readonly Family[] = [
         name: 'lets a pod be resized behind its gate',
         from: 'the subresource came with Kubernetes 1.33, long after the gate',
         file: RESIZE,
-        find: 'if (!isGuarded(before)) return []',
-        replace: 'if (!isGuarded(before) || isGated(before)) return []',
+        find: 'if (!isGuarded(before) && !isOfStartedJob(before, world)) return []',
+        replace: 'if ((!isGuarded(before) && !isOfStartedJob(before, world)) || isGated(before)) return []',
       },
       {
         name: 'lets a pod grow once it is admitted',
@@ -308,7 +316,11 @@ export const POD_FAMILIES: readonly Family[] = [
   },
   {
     name: 'what a queued pod gets',
-    tests: ['test/unit/webhooks/pods/mutation.test.ts', 'test/unit/webhooks/pods/validation.test.ts'],
+    tests: [
+      'test/unit/webhooks/pods/mutation.test.ts',
+      'test/unit/webhooks/pods/placement.test.ts',
+      'test/unit/webhooks/pods/validation.test.ts',
+    ],
     bugs: [
       {
         name: 'puts its gate over those of others',
@@ -370,8 +382,29 @@ export const POD_FAMILIES: readonly Family[] = [
         name: 'gives all pods of a role one creator',
         from: 'the memory of patches was there before the stamp',
         file: MUTATION,
-        find: 'creator}`, () => marks',
-        replace: 'role?.hash}`, () => marks',
+        find: '{creator} $',
+        replace: '{role?.hash} $',
+      },
+      {
+        name: 'gives all pods of a role one PodGroup',
+        from: 'the memory of patches was there before PodGroups',
+        file: MUTATION,
+        find: '{podGroup} $',
+        replace: '{creator} $',
+      },
+      {
+        name: 'gives every member its PodGroup over that of its author',
+        from: 'the question whether there is one was asked last',
+        file: PLACEMENT,
+        find: 'if (pod.spec.schedulingGroup != null) return undefined',
+        replace: 'if (pod.spec.schedulingGroup === null) return undefined',
+      },
+      {
+        name: 'lets a stranger fill a gang',
+        from: 'a member of any group was taken for one of this',
+        file: PLACEMENT,
+        find: 'if (isMember && placedIn(pod, namespace) === name) return []',
+        replace: 'if (isMember) return []',
       },
       {
         name: 'believes the stamp of another creator',

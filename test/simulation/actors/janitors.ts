@@ -1,7 +1,16 @@
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
+import { KAI_POD_GROUPS } from '../../../src/kube/vocabulary/kai.ts'
 import type { OwnerReference } from '../../../src/kube/vocabulary/objects.ts'
 
-import { JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import {
+  COMPOSITE_POD_GROUPS,
+  JOB_SETS,
+  JOBS,
+  NAMESPACES,
+  POD_GROUPS,
+  PODS,
+  SCHEDULING_WORKLOADS,
+} from '../../../src/kube/vocabulary/resources.ts'
 import { isDeleting } from '../facts.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
 import type { Agenda } from '../time/agenda.ts'
@@ -16,6 +25,15 @@ export const ORPHAN = 'orphan'
 /** Holds an object until what it owns is gone (`--cascade=foreground`). */
 export const FOREGROUND = 'foregroundDeletion'
 
+/** What schedulers place by. A PodGroup of KAI may belong to one of Kubernetes. */
+const OWNERS: readonly Resource[] = [PODS, JOBS, JOB_SETS, POD_GROUPS.v1beta1]
+const PLACING: readonly Resource[] = [
+  POD_GROUPS.v1beta1,
+  SCHEDULING_WORKLOADS.v1beta1,
+  KAI_POD_GROUPS,
+  COMPOSITE_POD_GROUPS,
+]
+
 /** The controllers of Kubernetes that clean up: the garbage collector of owner references, and that of namespaces. */
 export class Janitors {
   readonly #agenda: Agenda
@@ -28,9 +46,10 @@ export class Janitors {
     this.#server = server
     this.#dice = dice
     server.subscribe(({ resource, type, after }) => {
-      const owns = resource === PODS || resource === JOBS
-      const ownerGone = owns && type === 'deleted'
-      const dependentThere = resource === this.#server.workloads && type !== 'deleted'
+      const owns = OWNERS.includes(resource)
+      const ownerGone = (owns || resource === this.#server.workloads) && type === 'deleted'
+      const dependent = resource === this.#server.workloads || PLACING.includes(resource)
+      const dependentThere = dependent && type !== 'deleted'
       if (ownerGone || dependentThere) this.#sweepSoon()
       const finalizers = (isDeleting(after) && after.metadata.finalizers) || []
       if (owns && type === 'updated' && finalizers.includes(ORPHAN)) this.#orphanSoon(resource, after)
@@ -49,7 +68,7 @@ export class Janitors {
     this.#sweeping = true
     this.#agenda.after(50 + this.#dice.next() * 1500, () => {
       this.#sweeping = false
-      for (const resource of [this.#server.workloads, PODS]) {
+      for (const resource of [this.#server.workloads, JOBS, PODS, ...PLACING]) {
         for (const object of this.#server.all(resource)) ignoreRaces(() => this.#collect(resource, object))
       }
     })
@@ -61,7 +80,8 @@ export class Janitors {
     if (owners.length === 0) return
     const { namespace, name = '', uid, resourceVersion } = object.metadata
     const ref = { name, ...(namespace !== undefined && { namespace }) }
-    const kindOf = (owner: OwnerReference) => (owner.kind === JOBS.kind ? JOBS : PODS)
+    const kinds = [JOBS, JOB_SETS, this.#server.workloads, POD_GROUPS.v1beta1]
+    const kindOf = ({ kind }: OwnerReference) => kinds.find(known => known.kind === kind) ?? PODS
     const solid = owners.filter(
       owner => this.#server.find(kindOf(owner), namespace, owner.name)?.metadata.uid === owner.uid,
     )
@@ -123,7 +143,7 @@ export class Janitors {
       if (this.#server.find(NAMESPACES, '', name)?.metadata.uid !== namespace.metadata.uid) return
       const pods = this.#in(name, PODS)
       // Nothing else is touched before the last pod is gone (OrderedNamespaceDeletion, KEP-5080).
-      const next = pods.length > 0 ? [PODS] : [JOBS, this.#server.workloads]
+      const next = pods.length > 0 ? [PODS] : [JOB_SETS, JOBS, this.#server.workloads, ...PLACING]
       const found = next.flatMap(resource => this.#in(name, resource).map(object => ({ resource, object })))
       for (const { resource, object } of found.filter(({ object }) => !isDeleting(object))) {
         const ref = { namespace: name, name: object.metadata.name ?? '' }

@@ -64,7 +64,7 @@ export class JobController {
       if (job !== undefined) this.#expire(job)
       return
     }
-    this.#agenda.after(this.#dice.next() * this.#dice.pick([5, 100]), () => this.#act(job))
+    this.#agenda.after(this.#dice.next() * this.#dice.pick([5, 100, 1500]), () => this.#act(job))
   }
 
   #act(job: Job): void {

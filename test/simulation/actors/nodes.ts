@@ -1,6 +1,7 @@
 import { ApiError } from '../../../src/kube/vocabulary/api.ts'
+import { KAI_POD_GROUP, KAI_POD_GROUPS } from '../../../src/kube/vocabulary/kai.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
-import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { COMPOSITE_POD_GROUPS, POD_GROUPS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { asPod, gatesOf, isDeleting, isTerminal, saysItIsOver } from '../facts.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
 import type { Agenda } from '../time/agenda.ts'
@@ -9,6 +10,8 @@ import type { Dice } from '../time/dice.ts'
 /** How a pod behaves once it runs; written on the pod itself, so that a manifest says everything about it. */
 export const RUN_MS = 'sim/run-ms'
 export const OUTCOME = 'sim/outcome'
+/** The scheduler of pods that name it. */
+export const KAI = 'kai-scheduler'
 
 /** One more than can be lost, so that there is always a place to go. */
 const NODES = ['node-1', 'node-2', 'node-3', 'node-4']
@@ -71,7 +74,9 @@ export class Nodes {
       const wanted = (pod: Pod) => gatesOf(pod).length === 0 && !saysItIsOver(pod)
       const ready = wanted(pod)
       const wasReady = before !== undefined && wanted(before)
-      if (ready && !wasReady) this.#later(5, 300, pod, current => this.#schedule(current))
+      // KAI goes round in cycles of a second and more.
+      const [low, high] = pod.spec.schedulerName === KAI ? [300, 3000] : [5, 300]
+      if (ready && !wasReady) this.#later(low, high, pod, current => this.#schedule(current))
     } else if (!before?.spec.nodeName) {
       this.#later(50, 800, pod, current => this.#run(current))
     }
@@ -79,9 +84,31 @@ export class Nodes {
 
   #schedule(pod: Pod): void {
     if (saysItIsOver(pod)) return
+    // Whether all of a gang fit is for the real scheduler to say; without its groups no pod is looked at by either.
+    if (!this.#hasItsGroups(pod)) {
+      this.#later(200, 600, pod, current => this.#schedule(current))
+      return
+    }
     const nodes = NODES.filter(node => !this.#lost.has(node))
     const { namespace = '', name = '' } = pod.metadata
     this.#server.bind({ namespace, name }, this.#dice.pick(nodes))
+  }
+
+  #hasItsGroups(pod: Pod): boolean {
+    const { namespace } = pod.metadata
+    // KAI goes by the link alone, and by the name in it alone.
+    if (pod.spec.schedulerName === KAI) {
+      const link = pod.metadata.annotations?.[KAI_POD_GROUP]
+      return this.#server.all(KAI_POD_GROUPS).some(({ metadata }) => metadata.name === link)
+    }
+    const name = pod.spec.schedulingGroup?.podGroupName
+    if (name === undefined) return true
+    const podGroup = this.#server.find(POD_GROUPS.v1beta1, namespace, name)
+    const above = podGroup && parentOf(podGroup)
+    return (
+      podGroup !== undefined &&
+      (above === undefined || Boolean(this.#server.find(COMPOSITE_POD_GROUPS, namespace, above)))
+    )
   }
 
   #run(pod: Pod): void {
@@ -148,6 +175,10 @@ export class Nodes {
     })
   }
 }
+
+/** The group of groups that a PodGroup is under. */
+export const parentOf = ({ spec }: Stored): string | undefined =>
+  (spec as { readonly parentCompositePodGroupName?: string } | undefined)?.parentCompositePodGroupName
 
 /** Somebody else was faster, or the API server refuses: an actor shrugs. Bugs of the model are not shrugged off. */
 export function ignoreRaces(act: () => void): ApiError | undefined {

@@ -1,23 +1,38 @@
 import type { Logger } from 'pino'
-import { engineOf } from '../../../src/cluster/engine.ts'
-import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import { builtinFor } from '../../../src/cluster/engine.ts'
+import {
+  type Configuration,
+  DEFAULT_CONFIGURATION,
+  type QueueConfiguration,
+} from '../../../src/config/configuration.ts'
 import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
+import { kueueEngine } from '../../../src/engines/kueue/kueue.ts'
+import type { Resource } from '../../../src/kube/vocabulary/api.ts'
+import { KUEUE_KINDS } from '../../../src/kube/vocabulary/kueue.ts'
 import { OFFLINE_IDENTITY, SYSTEM_NAMESPACE } from '../../../src/kube/vocabulary/names.ts'
 import { EVENTS, LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { NOTHING_SERVED, type ServedScheduling } from '../../../src/kube/vocabulary/served-scheduling.ts'
+import type { Engine } from '../../../src/reconciler/engine.ts'
 import { localWorld } from '../../../src/webhooks/local-world.ts'
 import { EXTERNAL_WORKLOADS, ExternalQueues, externalEngine } from '../actors/external-engine.ts'
 import { Janitors } from '../actors/janitors.ts'
 import { JobController } from '../actors/job-controller.ts'
+import { JobSetController } from '../actors/job-set-controller.ts'
+import { Kai } from '../actors/kai.ts'
+import { KueueProcess } from '../actors/kueue.ts'
 import { Nodes } from '../actors/nodes.ts'
+import { PodGroupProtection } from '../actors/pod-groups.ts'
 import { Replacers } from '../actors/replacers.ts'
 import { asPod, gatesOf, isGated, mayRun } from '../facts.ts'
 import { watchDeletions } from '../invariants/deletions.ts'
 import { watchJobs } from '../invariants/jobs.ts'
 import type { Violation } from '../invariants/judge.ts'
+import { watchKai } from '../invariants/kai.ts'
 import { watchLifts } from '../invariants/lifts.ts'
 import { watchManners } from '../invariants/manners.ts'
 import { OrderWatch } from '../invariants/order.ts'
 import { OwnWrites } from '../invariants/own-writes.ts'
+import { watchPodGroups } from '../invariants/pod-groups.ts'
 import { watchPromptness } from '../invariants/promptness.ts'
 import { watchQuota } from '../invariants/quota.ts'
 import { rememberLifts } from '../invariants/units.ts'
@@ -30,6 +45,7 @@ import type { Chronicle } from '../runs/timeline.ts'
 import type { Setting } from '../schedule/schedule.ts'
 import { Agenda } from '../time/agenda.ts'
 import { Dice } from '../time/dice.ts'
+import { Queues } from './queues.ts'
 import { type Machine, Replica } from './replica.ts'
 
 /** A seat for a replica: the machine and the network stay when a process dies. */
@@ -42,6 +58,9 @@ export interface Seat {
   /** The process dies at this write of its own. */
   fuse: { readonly at: number; readonly moment: 'before' | 'after'; readonly burn: () => void } | undefined
 }
+
+/** As often as a replica looks at its configuration. */
+const LOOK_MS = 3_000
 
 /** More attempts than this at one object within one run are a storm, not persistence. */
 const STORM = 400
@@ -61,7 +80,7 @@ export class Cluster {
   readonly nodes: Nodes
   readonly janitors: Janitors
   readonly seats: readonly Seat[]
-  readonly config: Configuration
+  readonly queues: Queues
   readonly muster = OFFLINE_IDENTITY
   liftsRefusedUntil = 0
   violation: Violation | undefined
@@ -79,18 +98,17 @@ export class Cluster {
   constructor(options: ClusterOptions) {
     const { setting, timeline } = options
     this.#options = options
-    this.config = { ...DEFAULT_CONFIGURATION, queues: setting.queues }
+    this.queues = new Queues(setting.queues, () => this.agenda.now)
     const dice = new Dice(setting.seed).split('cluster')
-    const world = { ...localWorld(this.config), holds: heldIn(setting) }
+    const world = { ...localWorld(this.#config), holds: heldIn(setting), scheduling: () => servedIn(setting) }
     const watcher = { notIdempotent: (_: unknown, detail: string) => this.fail('I7', detail) }
     const chain = admissionChain(
       () => world,
       watcher,
       call => this.#refuses(call),
     )
-    const external = setting.engine === 'external'
-    this.server = new ModelServer(() => this.agenda.now, chain, external ? EXTERNAL_WORKLOADS : WORKLOADS)
-    this.hub = new WatchHub(this.server)
+    this.server = new ModelServer(() => this.agenda.now, chain, WORKLOADS_OF[setting.engine])
+    this.hub = new WatchHub(this.server, servedIn(setting).kubernetes?.composites)
     this.server.subscribe(({ resource, before, after }) => {
       // A renewal is no news. A new leader is: it has things to tell even if nothing else happens.
       if (resource !== LEASES || holderOf(before) !== holderOf(after)) this.#changedAt = this.agenda.now
@@ -98,18 +116,26 @@ export class Cluster {
     timeline?.follow(this.server, this.muster)
     const judge = { fail: (invariant: Violation['invariant'], message: string) => this.fail(invariant, message) }
     rememberLifts(this.server)
-    watchQuota(this.server, setting.queues, judge)
+    watchQuota(this.server, this.queues, judge)
     watchLifts(this.server, this.muster, judge)
     watchManners(this.server, this.muster, judge)
-    watchJobs(this.server, this.muster, judge)
+    watchJobs(this.server, setting.queues, this.muster, judge)
+    watchPodGroups(this.server, this.muster, judge)
+    if (setting.kai) watchKai(this.server, this.muster, judge)
     watchDeletions(this.server, this.muster, judge, () => this.agenda.now)
     if (options.calm) watchPromptness(this.server, this.muster, judge, () => this.agenda.now)
-    this.#order = new OrderWatch(this.server, setting.queues, judge, () => this.agenda.now)
+    this.#order = new OrderWatch(this.server, this.queues, judge, () => this.agenda.now)
     this.janitors = new Janitors(this.agenda, this.server, dice.split('janitors'))
     this.nodes = new Nodes(this.agenda, this.server, dice.split('nodes'))
+    new PodGroupProtection(this.agenda, this.server, dice.split('pod groups'))
+    if (setting.kai) new Kai(this.agenda, this.server, dice.split('kai'))
     new JobController(this.agenda, this.server, dice.split('job controller'))
+    if (setting.sets) new JobSetController(this.agenda, this.server, dice.split('jobset controller'))
     new Replacers(this.agenda, this.server, dice.split('jobs'))
-    if (external) new ExternalQueues(this.agenda, this.server, dice.split('queues'), setting.queues)
+    if (setting.engine === 'external') {
+      new ExternalQueues(this.agenda, this.server, dice.split('queues'), setting.queues)
+    }
+    if (setting.engine === 'kueue') new KueueProcess(this.agenda, this.server, dice.split('queues'), setting.queues)
     for (const name of [SYSTEM_NAMESPACE, ...setting.namespaces]) this.janitors.createNamespace(name)
     this.seats = setting.replicas.map((replica, index) => {
       const link = new Link(dice.split(`link ${index}`), () => this.agenda.now, replica.watchLagMs)
@@ -127,6 +153,23 @@ export class Cluster {
 
   note(who: string, text: string): void {
     this.#options.timeline?.add(who, text)
+  }
+
+  get #config(): Configuration {
+    return { ...DEFAULT_CONFIGURATION, queues: this.queues.list }
+  }
+
+  /** The file changes, and every replica looks at it some time. */
+  setLimits(queue: string, limits: QueueConfiguration['limits']): void {
+    const replicas = this.seats.map(({ replica }) => replica).filter(({ alive }) => alive)
+    this.queues.change(queue, limits, replicas)
+    for (const { replica, dice } of this.seats) {
+      const read = () => {
+        replica.reconfigure(this.queues.list)
+        this.queues.taken(replica)
+      }
+      this.agenda.after(dice.next() * LOOK_MS, read, replica)
+    }
   }
 
   /** A new process takes the place of the old one. */
@@ -171,7 +214,8 @@ export class Cluster {
       hub: this.hub,
       wire: replica => this.#wire(seat, replica),
       who: this.muster,
-      engine: setting.engine === 'external' ? externalEngine() : { ...engineOf(this.config), holds: heldIn(setting) },
+      served: servedIn(setting),
+      engine: this.#engine(),
       onMetric: (name, value) => {
         if (value < 0) this.fail('F9', `${name} is ${value}: no duration and no number of pods is negative`)
       },
@@ -180,6 +224,14 @@ export class Cluster {
     const { replica } = seat
     this.agenda.after(seat.dice.next() * 50, () => replica.start(), replica)
     return seat
+  }
+
+  /** Each process has its own. */
+  #engine(): Engine {
+    const { setting } = this.#options
+    if (setting.engine === 'external') return externalEngine()
+    if (setting.engine === 'kueue') return kueueEngine('v1beta2', { waitsForPodsReady: true })
+    return { ...builtinFor(this.#config), holds: heldIn(setting) }
   }
 
   #wire(seat: Seat, replica: Replica): Wire {
@@ -239,8 +291,27 @@ export class Cluster {
   }
 }
 
+const WORKLOADS_OF: Readonly<Record<Setting['engine'], Resource>> = {
+  builtin: WORKLOADS,
+  external: EXTERNAL_WORKLOADS,
+  kueue: KUEUE_KINDS.v1beta2.workloads,
+}
+
 /** Where nobody submits Jobs, nobody watches for them: it would only make the other runs longer. */
-const heldIn = ({ jobs }: Setting): readonly string[] => (jobs ? ['pod', 'batch/job'] : ['pod'])
+const heldIn = ({ jobs, sets }: Setting): readonly string[] => [
+  'pod',
+  ...(jobs ? ['batch/job'] : []),
+  ...(sets ? ['jobset.x-k8s.io/jobset'] : []),
+]
+
+/** Groups of groups in every second run with gangs: most clusters have none. */
+const servedIn = ({ gangs, kai, seed }: Setting): ServedScheduling => ({
+  ...NOTHING_SERVED,
+  ...((gangs || kai) && {
+    kubernetes: { version: 'v1beta1', podGroups: true, composites: gangs && seed % 2 === 0 },
+  }),
+  kai,
+})
 
 function holderOf(lease: Stored | undefined): string | undefined {
   return (lease?.spec as { readonly holderIdentity?: string } | undefined)?.holderIdentity

@@ -1,6 +1,11 @@
 import type { Logger } from 'pino'
 import { assembleController, type Controller } from '../../../src/cluster/controller.ts'
+import type { QueueConfiguration } from '../../../src/config/configuration.ts'
+import { kaiCoScheduler } from '../../../src/coscheduling/kai/co-scheduler.ts'
+import { kubernetesCoScheduler } from '../../../src/coscheduling/kubernetes/co-scheduler.ts'
+import type { BuiltinEngine } from '../../../src/engines/builtin/builtin.ts'
 import type { Clock } from '../../../src/kube/vocabulary/clock.ts'
+import type { ServedScheduling } from '../../../src/kube/vocabulary/served-scheduling.ts'
 import type { Engine } from '../../../src/reconciler/engine.ts'
 import { EVERYWHERE } from '../../support/namespaces.ts'
 import { nobody } from '../../support/observers.ts'
@@ -30,16 +35,25 @@ export interface ReplicaOptions {
   readonly hub: WatchHub
   readonly wire: (replica: Replica) => Wire
   readonly who: string
-  readonly engine: Engine
+  readonly engine: Engine & Partial<Pick<BuiltinEngine, 'reconfigure'>>
+  readonly served: ServedScheduling
   readonly onMetric: (name: string, value: number) => void
   readonly log: Logger
 }
 
 const EPOCH = Date.UTC(2026, 10, 16, 10)
 
-/** Pods and Workloads; for Jobs, these and what their pods will ask for beside what is written in them. */
-const WATCHES_OF_PODS = 2
-const WATCHES_OF_JOBS = 5
+/**
+ * Pods, Workloads, and the Jobs and JobSets that are placed, whether they wait or not; where they wait, these once more,
+ * and what their pods will ask for beside what is written in them.
+ */
+const WATCHES_OF_PODS = 4
+const WATCHES_OF_JOBS = 7
+const JOB_SET = 'jobset.x-k8s.io/jobset'
+/** And what kube-scheduler places by. */
+const WATCHES_OF_GROUPS = 2
+/** And what KAI does, twice: for groups in queues, and with pods and their groups and topologies for those that name one. */
+const WATCHES_OF_KAI = 6
 
 /** One process of Muster, put together as it ships, on a clock and a network of the simulator. */
 export class Replica implements Owner {
@@ -47,15 +61,25 @@ export class Replica implements Owner {
   readonly channel: Channel
   readonly #controller: Controller
   readonly #watches: number
+  readonly #engine: ReplicaOptions['engine']
   alive = true
   pausedUntil = 0
   /** Writes that have left this process, for faults that strike at a certain one. */
   writes = 0
 
   constructor(options: ReplicaOptions) {
-    const { name, agenda, dice, machine, link, server, hub, who, engine, log, onMetric } = options
+    const { name, agenda, dice, machine, link, server, hub, who, engine, served, log, onMetric } = options
+    const places = served.kubernetes !== undefined
     this.name = name
-    this.#watches = engine.holds.includes('batch/job') ? WATCHES_OF_JOBS : WATCHES_OF_PODS
+    const ofEngine = (engine.background?.length ?? 0) + (engine.superseded === undefined ? 0 : 1)
+    this.#engine = engine
+    const watches = engine.holds.includes('batch/job') ? WATCHES_OF_JOBS : WATCHES_OF_PODS
+    this.#watches =
+      watches +
+      ofEngine +
+      (engine.holds.includes(JOB_SET) ? 1 : 0) +
+      (places ? WATCHES_OF_GROUPS : 0) +
+      (served.kai ? WATCHES_OF_KAI : 0)
     this.channel = new Channel({ agenda, owner: this, link, server, hub, who, wire: options.wire(this) })
     const clock = replicaClock(agenda, machine, this)
     this.#controller = assembleController({
@@ -66,6 +90,9 @@ export class Replica implements Owner {
       observer: nobody,
       engine,
       scope: EVERYWHERE,
+      schedulers: [...(places ? [kubernetesCoScheduler] : []), ...(served.kai ? [kaiCoScheduler] : [])],
+      scheduling: { served, onChange: () => {} },
+      ...(served.kai && { kai: { naming: 'plain', enabled: true } }),
       identity: name,
       metrics: {
         reconciled: (_kind, _result, seconds) => onMetric('reconcile seconds', seconds),
@@ -96,6 +123,11 @@ export class Replica implements Owner {
 
   start(): void {
     this.#controller.start()
+  }
+
+  /** It has looked at its configuration. */
+  reconfigure(queues: readonly QueueConfiguration[]): void {
+    this.#engine.reconfigure?.(queues)
   }
 
   /** The process is gone in this instant: none of its code runs again, what it has sent is on its way. */

@@ -1,6 +1,6 @@
 import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
 
-import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOB_SETS, JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
 import {
   asWorkload,
@@ -103,7 +103,7 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
   const checkEnd = (before: Stored, after: Stored) => {
     const finished = asWorkload(after).status?.conditions?.find(({ type }) => type === 'Finished')
     if (finished?.status !== 'True' || conditionOf(asWorkload(before), 'Finished') === 'True') return
-    if (jobOf(after) !== undefined) {
+    if (jobOf(after) !== undefined || setOf(after) !== undefined) {
       checkEndOfJob(after, finished.reason)
       return
     }
@@ -122,14 +122,11 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
   }
 
   const checkEndOfJob = (workload: Stored, reason: string | undefined) => {
-    const { name = '', uid } = jobOf(workload) ?? {}
-    const found = server.find(JOBS, workload.metadata.namespace, name)
+    const { name = '', uid, kind } = jobOf(workload) ?? setOf(workload) ?? {}
+    const found = server.find(kind === JOB_SETS.kind ? JOB_SETS : JOBS, workload.metadata.namespace, name)
     if (found === undefined || found.metadata.uid !== uid) return
-    const said = jobSays(asJob(found), 'Complete')
-      ? 'Succeeded'
-      : jobSays(asJob(found), 'Failed')
-        ? 'Failed'
-        : undefined
+    const succeeded = jobSays(asJob(found), kind === JOB_SETS.kind ? 'Completed' : 'Complete')
+    const said = succeeded ? 'Succeeded' : jobSays(asJob(found), 'Failed') ? 'Failed' : undefined
     if (said !== undefined && reason !== said && !isDeleting(found))
       judge.fail('I5', `${nameOf(workload)} is called ${reason}: its Job ${said}`)
     if (said === undefined && ['Succeeded', 'Failed'].includes(reason ?? '')) {
@@ -151,5 +148,8 @@ export function watchDeletions(server: ModelServer, muster: string, judge: Judge
     if (had && released && isDeleting(before) === isDeleting(after)) checkRelease(before)
   })
 }
+
+const setOf = ({ metadata }: Stored) =>
+  metadata.ownerReferences?.find(({ controller, kind }) => controller && kind === JOB_SETS.kind)
 
 const nameOf = ({ metadata: { namespace, name } }: Stored): string => `${namespace}/${name}`

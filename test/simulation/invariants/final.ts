@@ -1,8 +1,9 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
+import { KUEUE_KINDS } from '../../../src/kube/vocabulary/kueue.ts'
 import { GROUP_SERVING, MANAGED } from '../../../src/kube/vocabulary/names.ts'
-import type { OwnerReference, Pod } from '../../../src/kube/vocabulary/objects.ts'
+import type { OwnerReference, Pod, StringMap } from '../../../src/kube/vocabulary/objects.ts'
 
-import { EVENTS, JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { EVENTS, JOB_SETS, JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 
 import { REASONS } from '../../../src/workload/reasons.ts'
@@ -32,7 +33,8 @@ import {
   workloadUsage,
 } from '../facts.ts'
 import type { ModelServer } from '../model/server.ts'
-import { unfinishedJobs } from './jobs.ts'
+import { unfinishedJobs, unfinishedSets } from './jobs.ts'
+import { unlinked } from './kai.ts'
 import { comesBefore, inTheWay, waits } from './order.ts'
 import { creatorOf, mayDismiss, type TrueUnit, unitsOf } from './units.ts'
 
@@ -45,13 +47,15 @@ export function unfinished(server: ModelServer, queues: readonly QueueConfigurat
       ...undecided(unit),
       ...unmoved(unit),
       ...misplaced(unit),
-      ...unlifted(unit),
+      ...unlifted(unit, server),
       ...unended(unit),
       ...untold(unit, server),
     ]),
     ...leftWorkloads(server, units),
     ...unadmitted(server, queues),
     ...unfinishedJobs(server),
+    ...unfinishedSets(server),
+    ...unlinked(server),
     ...server
       .all(NAMESPACES)
       .filter(namespace => isDeleting(namespace) && !isHeldByOthers(server, namespace.metadata.name))
@@ -125,13 +129,18 @@ function untold({ pods, workload }: TrueUnit, server: ModelServer): readonly str
 }
 
 /** In an admitted unit nobody waits for a place that is free, and nobody who can be sent away is kept waiting. */
-function unlifted({ pods, workload }: TrueUnit): readonly string[] {
+function unlifted({ pods, workload }: TrueUnit, server: ModelServer): readonly string[] {
   if (workload === undefined || !mayStart(workload)) return []
   return workload.spec.podSets.flatMap(podSet => {
     const players = pods.filter(pod => groupOf(pod) === undefined || roleOf(pod) === podSet.name)
     const taken = players.filter(pod => !isGated(pod) && takesPlace(pod)).length
     const waiting = players.filter(
-      pod => isGated(pod) && !isDeleting(pod) && !isOver(pod) && !contradicts(pod, workload) && isCovered(pod, podSet),
+      pod =>
+        isGated(pod) &&
+        !isDeleting(pod) &&
+        !isOver(pod) &&
+        !contradicts(pod, workload, server) &&
+        isCovered(pod, podSet),
     )
     const names = (pods: readonly Pod[]) => pods.map(label).join(', ')
     if (taken < podSet.count) return waiting.length === 0 ? [] : [`${names(waiting)} could be lifted`]
@@ -143,11 +152,22 @@ function unlifted({ pods, workload }: TrueUnit): readonly string[] {
 }
 
 /** The pod names a place that is not that of its admission: it can never be lifted, and is told so. */
-function contradicts(pod: Pod, workload: QueuedWorkload): boolean {
+function contradicts(pod: Pod, workload: QueuedWorkload, server: ModelServer): boolean {
   const places = workload.status?.admission?.podSetAssignments ?? []
-  return places.some(({ nodeSelector = {} }) =>
-    Object.entries(nodeSelector).some(([key, value]) => (pod.spec.nodeSelector?.[key] ?? value) !== value),
+  return places.some(place =>
+    [place.nodeSelector ?? {}, ...flavorLabels(place, server)].some(labels =>
+      Object.entries(labels).some(([key, value]) => (pod.spec.nodeSelector?.[key] ?? value) !== value),
+    ),
   )
+}
+
+/** Where Kueue's flavors are. */
+function flavorLabels(place: object, server: ModelServer): readonly StringMap[] {
+  const { flavors = {} } = place as { readonly flavors?: StringMap }
+  return Object.values(flavors).flatMap(name => {
+    const flavor = server.find(KUEUE_KINDS.v1beta2.flavors, undefined, name)
+    return [(flavor?.spec as { readonly nodeLabels?: StringMap } | undefined)?.nodeLabels ?? {}]
+  })
 }
 
 function mayStart(workload: QueuedWorkload): boolean {
@@ -196,7 +216,8 @@ function leftWorkloads(server: ModelServer, units: readonly TrueUnit[]): readonl
 }
 
 function hasOwner(server: ModelServer, namespace: string | undefined, { kind, name, uid }: OwnerReference): boolean {
-  const owner = server.find(kind === JOBS.kind ? JOBS : PODS, namespace, name)
+  const resource = [JOBS, JOB_SETS].find(known => known.kind === kind) ?? PODS
+  const owner = server.find(resource, namespace, name)
   return owner?.metadata.uid === uid
 }
 

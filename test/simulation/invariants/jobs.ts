@@ -1,9 +1,11 @@
+import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import { HELD, QUEUED, STOPPING } from '../../../src/kube/vocabulary/names.ts'
-import { EVENTS, JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { EVENTS, JOB_SETS, JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { REASONS } from '../../../src/workload/reasons.ts'
-import { asPod, asWorkload, conditionOf, holdsQuota, isDeleting, mayRun, podUsage } from '../facts.ts'
+import { asPod, asWorkload, conditionOf, holdsQuota, isDeleting, mayRun, podUsage, queueOf } from '../facts.ts'
 import { asJob, CONTROLLER_UID, hasEnded, type Job } from '../model/job-rules.ts'
+import { asJobSet, JOB_SET_UID, type JobSet, setHasEnded } from '../model/job-set-rules.ts'
 import { equal } from '../model/patches.ts'
 import type { ModelServer, Stored } from '../model/server.ts'
 import type { Judge } from './judge.ts'
@@ -26,7 +28,15 @@ const sizeOf = ({ spec }: Job): number => Math.min(spec.parallelism, spec.comple
  * place of its admission in the same write; while it runs it does not outgrow it. I5: of a Job nothing is written but
  * that it runs or not, its place and our marks; and when it waits again it is what its author wrote.
  */
-export function watchJobs(server: ModelServer, muster: string, judge: Judge): void {
+export function watchJobs(
+  server: ModelServer,
+  queues: readonly QueueConfiguration[],
+  muster: string,
+  judge: Judge,
+): void {
+  /** A queue without limits gives nothing away: its Workloads may go while they are decided on. */
+  const isOpen = (job: Stored) => !queues.some(({ name }) => name === queueOf(asPod(job)))
+
   /** The template as it was before a start, to be found again after a stop. */
   const original = new Map<string, Job['spec']['template']>()
 
@@ -35,8 +45,10 @@ export function watchJobs(server: ModelServer, muster: string, judge: Judge): vo
     const workload = workloadOfJob(server, after)
     if (who !== muster) judge.fail('I5', `${who} could start ${name}, which waits`)
     else if (marked(before, HELD)) judge.fail('I5', `${name} is started, which its author holds`)
-    else if (workload === undefined) judge.fail('I2', `${name} is started and has no Workload`)
-    else if (!isAdmitted(workload)) judge.fail('I2', `${name} is started and its Workload is not admitted or has ended`)
+    else if (workload === undefined) {
+      if (!isOpen(after)) judge.fail('I2', `${name} is started and has no Workload`)
+    } else if (!isAdmitted(workload))
+      judge.fail('I2', `${name} is started and its Workload is not admitted or has ended`)
     else {
       checkCharge(after, workload)
       checkPlace(after, workload)
@@ -82,7 +94,31 @@ export function watchJobs(server: ModelServer, muster: string, judge: Judge): vo
     judge.fail('I5', `${label(job)} waits again, and its template is not what its author wrote`)
   }
 
+  const written = new Map<string, JobSet>()
+  const checkSet = (before: JobSet, after: JobSet, who: string) => {
+    const uid = after.metadata.uid ?? ''
+    const was = written.get(uid)
+    if (who === muster && marked(before, STOPPING) && !marked(after, STOPPING) && was !== undefined) {
+      const places = ({ spec }: JobSet) => spec.replicatedJobs.map(({ template }) => placeOf(template.spec.template))
+      if (!equal(places(was), places(after))) {
+        judge.fail('I5', `${label(after)} waits again, and its templates are not what its author wrote`)
+      }
+    }
+    if (before.spec.suspend === true && after.spec.suspend !== true) written.set(uid, before)
+    if (before.spec.suspend !== true || after.spec.suspend === true || !marked(before, QUEUED)) return
+    const name = label(after)
+    const workload = workloadOfJob(server, after)
+    if (who !== muster) judge.fail('I5', `${who} could start ${name}, which waits`)
+    else if (marked(before, HELD)) judge.fail('I5', `${name} is started, which its author holds`)
+    else if (workload === undefined ? !isOpen(after) : !isAdmitted(workload)) {
+      judge.fail('I2', `${name} is started and its Workload is not there, not admitted or has ended`)
+    }
+  }
+
   server.subscribe(({ resource, type, before: old, after: object, who }) => {
+    if (resource === JOB_SETS && old !== undefined && type === 'updated') {
+      checkSet(asJobSet(old), asJobSet(object), who)
+    }
     if (resource !== JOBS || old === undefined || type !== 'updated') return
     const [before, after] = [asJob(old), asJob(object)]
     if (before.spec.suspend && !after.spec.suspend && marked(before, QUEUED)) {
@@ -117,6 +153,12 @@ function isAdmitted(workload: QueuedWorkload): boolean {
   return says('Admitted') && says('QuotaReserved') && !says('Finished')
 }
 
+/** Nothing is made there any more. Its pods go first, and what others keep of them keeps the Jobs. */
+function isGoing(server: ModelServer, namespace = ''): boolean {
+  const found = server.all(NAMESPACES).find(({ metadata }) => metadata.name === namespace)
+  return found === undefined || isDeleting(found)
+}
+
 /** I4 for Jobs: every one has ended, or waits and says why; and who has ended or is held keeps nothing. */
 export function unfinishedJobs(server: ModelServer): readonly string[] {
   const told = new Set(server.all(EVENTS).map(event => (event as { regarding?: { uid?: string } }).regarding?.uid))
@@ -126,7 +168,7 @@ export function unfinishedJobs(server: ModelServer): readonly string[] {
     const left = server
       .all(PODS)
       .some(pod => pod.metadata.labels?.[CONTROLLER_UID] === job.metadata.uid && mayRun(asPod(pod)))
-    if (left || isDeleting(job)) return []
+    if (left || isDeleting(job) || isGoing(server, job.metadata.namespace)) return []
     const name = label(job)
     if (hasEnded(job)) {
       const open = workload !== undefined && conditionOf(workload, 'Finished') !== 'True'
@@ -143,5 +185,30 @@ export function unfinishedJobs(server: ModelServer): readonly string[] {
     const conditions = workload.status?.conditions ?? []
     const says = conditions.some(({ reason }) => REASONS.some(known => known === reason))
     return says || told.has(job.metadata.uid) ? [] : [`Job ${name} waits and nobody says why`]
+  })
+}
+
+/** I4 for JobSets, in the same words. */
+export function unfinishedSets(server: ModelServer): readonly string[] {
+  return server.all(JOB_SETS).flatMap(object => {
+    const set = asJobSet(object)
+    const workload = workloadOfJob(server, set)
+    const left = server
+      .all(PODS)
+      .some(pod => pod.metadata.labels?.[JOB_SET_UID] === set.metadata.uid && mayRun(asPod(pod)))
+    if (left || isDeleting(set) || isGoing(server, set.metadata.namespace)) return []
+    const name = label(set)
+    if (setHasEnded(set)) {
+      const open = workload !== undefined && conditionOf(workload, 'Finished') !== 'True'
+      return open ? [`JobSet ${name} has ended and its Workload is not finished`] : []
+    }
+    if (set.spec.suspend !== true) return [`JobSet ${name} runs no pods, has not ended and does not wait`]
+    if (marked(set, STOPPING)) return [`JobSet ${name} was stopped and its templates are not restored`]
+    if (marked(set, HELD)) {
+      return workload !== undefined && holdsQuota(workload) ? [`JobSet ${name} is held and holds quota`] : []
+    }
+    if (workload === undefined) return [`JobSet ${name} waits and has no Workload`]
+    const open = isAdmitted(workload) && workload.spec.active !== false
+    return open ? [`JobSet ${name} is admitted and not started`] : []
   })
 }

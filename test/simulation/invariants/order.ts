@@ -1,8 +1,10 @@
 import type { QueueConfiguration } from '../../../src/config/configuration.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
-import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
+import { isAdmissible } from '../actors/kueue.ts'
+import type { Queues } from '../cluster/queues.ts'
 import {
   asPod,
   asWorkload,
@@ -37,14 +39,14 @@ export class OrderWatch {
   readonly #server: ModelServer
   readonly #judge: Judge
   readonly #now: () => number
-  readonly #queues: readonly QueueConfiguration[]
+  readonly #queues: Queues
   readonly #senders = new Map<object, Sender>()
-  /** When the pods of a unit last named another queue. */
+  /** When the pods of a unit, or its Job, last named another queue. */
   readonly #asked = new Map<string, number>()
   /** Between what its pods asked for and what its Workload says: anywhere in there may be its place in its new queue. */
   readonly #moved = new Map<string, { readonly from: number; readonly to: number }>()
 
-  constructor(server: ModelServer, queues: readonly QueueConfiguration[], judge: Judge, now: () => number) {
+  constructor(server: ModelServer, queues: Queues, judge: Judge, now: () => number) {
     this.#server = server
     this.#queues = queues
     this.#judge = judge
@@ -52,8 +54,10 @@ export class OrderWatch {
     server.subscribe(({ resource, type, before, after }) => {
       if (type !== 'updated' || before === undefined) return
       const to = Number(after.metadata.resourceVersion)
-      if (resource === PODS && queueOf(asPod(before)) !== queueOf(asPod(after))) {
-        this.#asked.set(unitOf(asPod(after)), to)
+      const asks = resource === PODS || resource === JOBS
+      if (asks && queueOf(asPod(before)) !== queueOf(asPod(after))) {
+        const { namespace, name } = after.metadata
+        this.#asked.set(resource === JOBS ? `${namespace}/job:${name}` : unitOf(asPod(after)), to)
       }
       if (resource !== server.workloads) return
       const workload = asWorkload(after)
@@ -86,10 +90,12 @@ export class OrderWatch {
     const sender = this.#sender(replica)
     const workload = asWorkload(target)
     sender.sent.set(workload.metadata.uid ?? '', this.#now())
+    // By other limits another one may be the first that can be held at all.
+    if (!this.#queues.isSettled(workload.spec.queueName)) return () => {}
     const overtaken = this.#server
       .all(this.#server.workloads)
       .map(asWorkload)
-      .filter(other => inTheWay(other, this.#queues) && this.#precedes(other, workload))
+      .filter(other => inTheWay(other, this.#queues.list) && this.#precedes(other, workload))
       .filter(other => other.spec.queueName === workload.spec.queueName)
       .filter(({ metadata: { uid = '', resourceVersion } }) => {
         const seen = sender.seen.get(uid)
@@ -128,6 +134,7 @@ function admits(body: unknown): boolean {
 /** Waits for nothing but its turn. */
 export function waits(workload: QueuedWorkload): boolean {
   if (isDeleting(workload) || workload.spec.active === false) return false
+  if (workload.apiVersion === 'kueue.x-k8s.io/v1beta2') return isAdmissible(workload)
   return !['QuotaReserved', 'Finished', 'Evicted', 'WaitingForReplacementPods'].some(
     type => conditionOf(workload, type) === 'True',
   )

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
-import { EVENTS, JOBS } from '../../../src/kube/vocabulary/resources.ts'
+import { EVENTS, JOB_SETS, JOBS } from '../../../src/kube/vocabulary/resources.ts'
 import { isWrite, type Request } from '../network/wire.ts'
 
 /** A write that was decided before an answer came may still wait for its turn when the answer is there. */
@@ -41,7 +41,7 @@ export class OwnWrites {
     const known = this.#versions.get(keyOf(request))
     if (known === undefined || version > known.version) this.#versions.set(keyOf(request), { version, at: this.#now() })
     // A Job is started and stopped time and again, each time by the same words: only the last ones may not be repeated.
-    if (request.resource === JOBS) this.#forget(request)
+    if (request.resource === JOBS || request.resource === JOB_SETS) this.#forget(request)
     if (request.verb === 'patch' && namesUid(request.body)) this.#done.set(textOf(request), this.#now())
   }
 

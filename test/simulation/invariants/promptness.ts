@@ -1,9 +1,9 @@
-import { MANAGED } from '../../../src/kube/vocabulary/names.ts'
+import { MANAGED, POD_GROUP } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 
-import { PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { POD_GROUPS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
-import { asPod, asWorkload, conditionOf, isDeleting, isGated } from '../facts.ts'
+import { asPod, asWorkload, conditionOf, gatesOf, isDeleting, isGated } from '../facts.ts'
 import type { Change, ModelServer } from '../model/server.ts'
 import type { Judge } from './judge.ts'
 import { workloadOfPod } from './units.ts'
@@ -40,9 +40,27 @@ export function watchPromptness(server: ModelServer, muster: string, judge: Judg
     if (waiting) check(admittedAt.get(workload?.metadata.uid ?? ''), `${name} is lifted`)
   }
 
+  /** The first group of its name: nobody else's can be in its way. */
+  const names = new Set<string>()
+  const groupedAt = new Map<string, number>()
+  const noteLink = (pod: Pod) => {
+    const { namespace, name, creationTimestamp } = pod.metadata
+    const named = pod.spec.schedulingGroup?.podGroupName ?? ''
+    const group = server.find(POD_GROUPS.v1beta1, namespace, named)
+    const came = groupedAt.get(group?.metadata.uid ?? '')
+    if ((creationTimestamp ?? '') < (group?.metadata.creationTimestamp ?? ''))
+      check(came, `${name} is let into its group`)
+  }
+
   server.subscribe(change => {
     const { resource, type, before, after, who } = change
     if (resource === server.workloads && type === 'updated') noteWorkload(change)
+    if (resource === POD_GROUPS.v1beta1 && type === 'created' && !names.has(after.metadata.name ?? '')) {
+      names.add(after.metadata.name ?? '')
+      groupedAt.set(after.metadata.uid ?? '', now())
+    }
+    const awaited = before && resource === PODS && gatesOf(asPod(before)).includes(POD_GROUP)
+    if (awaited && type === 'updated' && !gatesOf(asPod(after)).includes(POD_GROUP)) noteLink(asPod(after))
     if (resource === PODS && before) notePod(asPod(before), asPod(after), type === 'deleted', who === muster)
   })
 }

@@ -1,9 +1,7 @@
-import type { QueueConfiguration } from '../../../src/config/configuration.ts'
-
-import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
-
+import { JOB_SETS, JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
 import { JOB_CONTROLLER } from '../actors/job-controller.ts'
+import type { Queues } from '../cluster/queues.ts'
 import {
   asPod,
   asWorkload,
@@ -11,14 +9,14 @@ import {
   holdsQuota,
   isDeleting,
   isGated,
-  limitsOf,
   mayRun,
   plus,
   podUsage,
   type Usage,
   workloadUsage,
 } from '../facts.ts'
-import { asJob, jobOf, jobSays } from '../model/job-rules.ts'
+import { asJob, jobOf } from '../model/job-rules.ts'
+import { JOB_SET_UID } from '../model/job-set-rules.ts'
 import type { Change, ModelServer, Stored } from '../model/server.ts'
 import { workloadOfJob } from './jobs.ts'
 import type { Judge } from './judge.ts'
@@ -30,8 +28,9 @@ const NOTHING: Usage = { pods: 0, milliCpu: 0 }
  * I1: what is admitted never exceeds the limits of a queue, counted twice: by the Workloads that hold a reservation,
  * and by the pods that may run, whatever the Workloads say.
  */
-export function watchQuota(server: ModelServer, queues: readonly QueueConfiguration[], judge: Judge): void {
-  const limits = new Map(queues.map(({ name, limits }) => [name, limitsOf(limits)]))
+export function watchQuota(server: ModelServer, queues: Queues, judge: Judge): void {
+  /** What was reserved at last, by queue: limits that fall take nothing from anybody. */
+  let reserved: ReadonlyMap<string, Usage> = new Map()
   /** The queue that a lifted pod was charged to. */
   const charged = new Map<string, string>()
   const liftedOn = new Map<string, string | undefined>()
@@ -47,7 +46,8 @@ export function watchQuota(server: ModelServer, queues: readonly QueueConfigurat
       const { queueName } = workload.spec
       if (holdsQuota(workload)) usage.set(queueName, plus(usage.get(queueName) ?? NOTHING, workloadUsage(workload)))
     }
-    compare(usage, 'is reserved')
+    compare(usage, reserved, 'is reserved')
+    reserved = usage
   }
 
   const checkPods = () => {
@@ -58,19 +58,20 @@ export function watchQuota(server: ModelServer, queues: readonly QueueConfigurat
       if (replaced.has(pod.metadata.uid ?? '')) continue
       if (queue !== undefined && mayRun(pod)) usage.set(queue, plus(usage.get(queue) ?? NOTHING, podUsage(pod.spec)))
     }
-    compare(usage, 'may run')
+    compare(usage, reserved, 'may run')
   }
 
-  const compare = (usage: ReadonlyMap<string, Usage>, what: string) => {
+  const compare = (usage: ReadonlyMap<string, Usage>, before: ReadonlyMap<string, Usage>, what: string) => {
     for (const [queue, used] of usage) {
-      const limit = limits.get(queue)
-      if (limit === undefined || !exceeds(used, limit)) continue
-      judge.fail('I1', `queue ${queue}: ${JSON.stringify(used)} ${what}, its limits are ${JSON.stringify(limit)}`)
+      if (queues.allows(queue, used) || !exceeds(used, before.get(queue) ?? NOTHING)) continue
+      const limits = queues.list.find(({ name }) => name === queue)?.limits
+      judge.fail('I1', `queue ${queue}: ${JSON.stringify(used)} ${what}, its limits are ${JSON.stringify(limits)}`)
     }
   }
 
   /** What a pod was lifted on is held until the pod has stopped. */
   const checkRelease = (workload: QueuedWorkload) => {
+    if (isOpenToJobs(workload)) return
     const running = server
       .all(PODS)
       .map(asPod)
@@ -78,6 +79,10 @@ export function watchQuota(server: ModelServer, queues: readonly QueueConfigurat
     if (running === undefined) return
     judge.fail('I1', `the quota of ${workload.metadata.name} is given back while ${running.metadata.name} may run`)
   }
+
+  /** A queue without limits has nothing to give back, and what is in it may go at once. */
+  const isOpenToJobs = ({ metadata, spec }: QueuedWorkload) =>
+    metadata.annotations?.['muster.dev/job'] !== undefined && !queues.list.some(({ name }) => name === spec.queueName)
 
   const charge = (pod: Stored, workload: QueuedWorkload | undefined) => {
     if (workload !== undefined) {
@@ -93,22 +98,16 @@ export function watchQuota(server: ModelServer, queues: readonly QueueConfigurat
     if (workload !== undefined) startedOn.set(after.metadata.uid ?? '', workload)
   }
 
-  const isUntold = (uid: string): boolean => {
-    const found = server.all(JOBS).find(({ metadata }) => metadata.uid === uid)
-    if (found === undefined) return true
-    const job = asJob(found)
-    const over = isDeleting(job) || (job.spec.suspend && jobSays(job, 'Suspended'))
-    return over && job.status?.startTime === undefined
-  }
-
   const notePodOfJob = ({ type, before, after, who }: Change, jobUid: string) => {
+    if (type === 'created' && after.metadata.labels?.[JOB_SET_UID] && !startedOn.has(jobUid)) {
+      judge.fail('I2', `${after.metadata.name} begins and its JobSet was never started`)
+    }
     if (type === 'created' && startedOn.has(jobUid)) {
       const workload = startedOn.get(jobUid)
       const now = server.all(server.workloads).find(({ metadata }) => metadata.uid === workload?.metadata.uid)
       const held = now !== undefined && holdsQuota(asWorkload(now))
-      // Nobody can tell from the outside: its controller saw it run, has not said so, and now it is not to run any more.
-      if (!held && isUntold(jobUid)) return
-      if (!held) judge.fail('I1', `${after.metadata.name} begins after the quota of its Job was given back`)
+      if (!held && workload !== undefined && !isOpenToJobs(workload))
+        judge.fail('I1', `${after.metadata.name} begins after the quota of its Job was given back`)
       charge(after, workload)
     }
     const goes = before !== undefined && !isDeleting(before) && isDeleting(after)
@@ -117,9 +116,9 @@ export function watchQuota(server: ModelServer, queues: readonly QueueConfigurat
 
   server.subscribe((change: Change) => {
     const { resource, type, before, after } = change
-    if (resource === JOBS) noteJob(change)
+    if (resource === JOBS || resource === JOB_SETS) noteJob(change)
     const job = resource === PODS ? jobOf(after) : undefined
-    if (job !== undefined) notePodOfJob(change, job.uid)
+    if (job !== undefined) notePodOfJob(change, after.metadata.labels?.[JOB_SET_UID] ?? job.uid)
     if (resource === server.workloads && type === 'updated') checkReservations()
     if (resource === server.workloads && before && holdsQuota(asWorkload(before))) {
       if (type === 'deleted' || !holdsQuota(asWorkload(after))) checkRelease(asWorkload(before))

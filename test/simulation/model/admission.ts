@@ -3,8 +3,9 @@ import type { AdmissionRequest } from '../../../src/admission/review.ts'
 import type { Denied } from '../../../src/admission/verdict.ts'
 import { ApiError, type Resource } from '../../../src/kube/vocabulary/api.ts'
 import { CREATOR } from '../../../src/kube/vocabulary/names.ts'
-import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { JOB_SETS, JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { JOB_WEBHOOKS } from '../../../src/webhooks/jobs/jobs.ts'
+import { POD_GROUP_WEBHOOKS } from '../../../src/webhooks/pod-groups/pod-groups.ts'
 import { POD_WEBHOOKS } from '../../../src/webhooks/pods/pods.ts'
 import type { Rule, Webhook } from '../../../src/webhooks/webhook.ts'
 import type { World } from '../../../src/webhooks/world.ts'
@@ -27,7 +28,7 @@ export function admissionChain(world: () => World, watcher: AdmissionWatcher, pl
   return call => {
     const webhooks = REVIEWED.get(call.resource)
     if (webhooks === undefined || call.who === UNREVIEWED) return call.object
-    const called = webhooks.filter(({ rules }) => rules.some(rule => isFor(rule, call)))
+    const called = webhooks.filter(webhook => isCalled(webhook, call, world()))
     const object = called
       .filter(({ mutating }) => mutating)
       .reduce((object, webhook) => {
@@ -51,9 +52,16 @@ function stamped(object: Stored, who: string): Stored {
 }
 
 const REVIEWED: ReadonlyMap<Resource, readonly Webhook[]> = new Map([
-  [PODS, POD_WEBHOOKS],
+  [PODS, [...POD_WEBHOOKS, ...POD_GROUP_WEBHOOKS]],
   [JOBS, JOB_WEBHOOKS],
+  [JOB_SETS, JOB_WEBHOOKS],
 ])
+
+/** Where the cluster has use for it, and by the match conditions of its configuration. */
+function isCalled({ rules, isEnabled, concerns }: Webhook, call: AdmissionCall, world: World): boolean {
+  if (!rules.some(rule => isFor(rule, call)) || isEnabled?.(world.config, world.scheduling()) === false) return false
+  return concerns?.(requestOf(call), world.config) ?? true
+}
 
 function isFor({ of, subresource, operations }: Rule, call: AdmissionCall): boolean {
   return of.resource === call.resource.plural && subresource === call.subresource && operations.includes(call.operation)

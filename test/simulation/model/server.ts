@@ -196,10 +196,11 @@ export class ModelServer {
   }
 
   #table(resource: Resource): Map<string, Stored> {
-    const known = this.#tables.get(resource.plural)
+    const kind = `${resource.group}/${resource.plural}`
+    const known = this.#tables.get(kind)
     if (known !== undefined) return known
     const table = new Map<string, Stored>()
-    this.#tables.set(resource.plural, table)
+    this.#tables.set(kind, table)
     return table
   }
 }

@@ -1,7 +1,9 @@
 import type { ObjectRef, Patch, Resource } from '../../../src/kube/vocabulary/api.ts'
-import { JOBS, LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { KAI_POD_GROUPS } from '../../../src/kube/vocabulary/kai.ts'
+import { JOB_SETS, JOBS, LEASES, POD_GROUPS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { type FieldError, invalid } from '../../../src/validation/field-error.ts'
 import { jobUpdateProblem, withJobDefaults, withSelector } from './job-rules.ts'
+import { jobSetUpdateProblem } from './job-set-rules.ts'
 import { metadataProblem, withServerFields } from './metadata-rules.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patches.ts'
 import { podUpdateProblem, tidyPod } from './pod-rules.ts'
@@ -9,9 +11,12 @@ import * as refuse from './refusals.ts'
 import type { Stored } from './server.ts'
 import { isWorkload, withWorkloadDefaults, workloadUpdateProblem } from './workload-rules.ts'
 
+const isCustom = (resource: Resource): boolean =>
+  isWorkload(resource) || resource === JOB_SETS || resource === KAI_POD_GROUPS
+
 /** Strategic merge needs the Go type, which a custom resource has not. Nobody here applies. */
 export function checkPatchType(resource: Resource, { type }: Patch): void {
-  if (type === 'apply' || (type === 'strategic' && isWorkload(resource))) throw refuse.unsupportedPatch(type)
+  if (type === 'apply' || (type === 'strategic' && isCustom(resource))) throw refuse.unsupportedPatch(type)
 }
 
 export function patched(before: Stored, { type, body }: Patch): Stored {
@@ -29,7 +34,7 @@ export function checkPlace(ref: ObjectRef, { metadata }: Stored): void {
 export function checkVersion(resource: Resource, before: Stored, wanted: Stored, ref: ObjectRef): void {
   const { resourceVersion } = wanted.metadata
   if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) throw refuse.conflict(ref)
-  if (!resourceVersion && (isWorkload(resource) || resource === LEASES)) {
+  if (!resourceVersion && (isCustom(resource) || resource === LEASES)) {
     throw refuse.invalid(resource, ref.name, invalid('metadata.resourceVersion', 0, 'must be specified for an update'))
   }
 }
@@ -65,7 +70,14 @@ export function defaulted(resource: Resource, object: Stored): Stored {
 /** What a new object gets that depends on its uid. */
 export function begun(resource: Resource, object: Stored): Stored {
   if (resource === PODS) return { ...object, status: { phase: 'Pending' } }
+  if (resource === POD_GROUPS.v1beta1) return withProtection(object)
   return resource === JOBS ? withSelector(object) : object
+}
+
+/** The admission plugin PodGroupProtection. */
+function withProtection(object: Stored): Stored {
+  const { metadata } = object
+  return { ...object, metadata: { ...metadata, finalizers: ['scheduling.k8s.io/podgroup-protection'] } }
 }
 
 export function updateProblem(resource: Resource, before: Stored, after: Stored): FieldError | undefined {
@@ -73,5 +85,6 @@ export function updateProblem(resource: Resource, before: Stored, after: Stored)
   if (problem !== undefined) return problem
   if (isWorkload(resource)) return workloadUpdateProblem(before, after)
   if (resource === JOBS) return jobUpdateProblem(before, after)
+  if (resource === JOB_SETS) return jobSetUpdateProblem(before, after)
   return resource === PODS ? podUpdateProblem(before, after) : undefined
 }

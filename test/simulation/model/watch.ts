@@ -6,10 +6,10 @@ import type {
   WatchEvent,
   WatchOptions,
 } from '../../../src/kube/vocabulary/api.ts'
+import { KAI_POD_GROUPS } from '../../../src/kube/vocabulary/kai.ts'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
-
-import { JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
-
+import { COMPOSITE_POD_GROUPS, JOB_SETS, JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { SCHEDULING_GROUP } from '../../../src/kube/vocabulary/served-scheduling.ts'
 import { badRequest, expired, notFound } from './refusals.ts'
 import type { Change, ModelServer, Stored } from './server.ts'
 import { isWorkload } from './workload-rules.ts'
@@ -36,15 +36,18 @@ export type Opening = { readonly kind: 'open'; readonly close: () => void } | { 
 /** The reading side of the model server: history for as long as it is kept, selectors, bookmarks, streaming lists. */
 export class WatchHub {
   readonly #server: ModelServer
+  readonly #composites: boolean
   readonly #history: Change[] = []
   readonly #subscriptions = new Set<Subscription>()
   #compactedTo = 0
   #rememberedFrom = 0
 
-  constructor(server: ModelServer) {
+  /** `composites`: whether groups of groups are switched on, too. */
+  constructor(server: ModelServer, composites = false) {
     this.#server = server
+    this.#composites = composites
     server.subscribe(change => {
-      if (change.resource !== PODS && change.resource !== JOBS && !isWorkload(change.resource)) return
+      if (!isWatched(change.resource)) return
       this.#history.push(change)
       for (const { sink, matches } of this.#subscriptions) {
         if (sink.resource === change.resource) send(sink, change, matches)
@@ -71,7 +74,7 @@ export class WatchHub {
 
   /** One page, by name. All pages of a list show the moment of the first, for as long as history reaches back to it. */
   list(resource: Resource, query: ListOptions): ObjectList<Stored> {
-    if (!isInstalled(resource)) throw notFound(resource, '')
+    if (!isInstalled(resource) && !(this.#composites && resource === COMPOSITE_POD_GROUPS)) throw notFound(resource, '')
     const from = query.continue === undefined ? undefined : parseToken(query.continue)
     const exact = query.resourceVersionMatch === 'Exact' ? Number(query.resourceVersion) : this.#server.version
     const version = from?.version ?? exact
@@ -144,8 +147,12 @@ function lastSeen({ before, after }: Change): Stored {
   return { ...before, metadata: { ...before.metadata, resourceVersion: after.metadata.resourceVersion } as never }
 }
 
-/** The CRD of JobSets is not. */
-const isInstalled = ({ plural }: Resource): boolean => plural !== 'jobsets'
+/** Kubernetes 1.37. */
+const isInstalled = ({ group, version }: Resource): boolean => group !== SCHEDULING_GROUP || version === 'v1beta1'
+
+const WATCHED: readonly Resource[] = [PODS, JOBS, JOB_SETS, KAI_POD_GROUPS]
+const isWatched = (resource: Resource): boolean =>
+  WATCHED.includes(resource) || resource.group === SCHEDULING_GROUP || isWorkload(resource)
 
 const keyOf = ({ metadata }: Stored): string => `${metadata.namespace ?? ''}/${metadata.name}`
 

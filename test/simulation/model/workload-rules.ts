@@ -1,4 +1,5 @@
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
+import { SCHEDULING_GROUP } from '../../../src/kube/vocabulary/served-scheduling.ts'
 import { type FieldError, invalid } from '../../../src/validation/field-error.ts'
 import { equal } from './patches.ts'
 import type { Stored } from './server.ts'
@@ -9,7 +10,7 @@ interface Workload {
 }
 
 /** Every engine has Workloads of its own kind; to the API server they are custom resources like any other. */
-export const isWorkload = ({ kind }: Resource): boolean => kind === 'Workload'
+export const isWorkload = ({ kind, group }: Resource): boolean => kind === 'Workload' && group !== SCHEDULING_GROUP
 
 /** The default of the CRD's schema. */
 export function withWorkloadDefaults(object: Stored): Stored {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Failure } from '../runs/campaign.ts'
-import type { Mutant } from './mutants.ts'
+import type { Mutant } from './mutant.ts'
 
 export interface Hunt {
   readonly tried: number

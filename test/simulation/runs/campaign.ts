@@ -58,6 +58,15 @@ export async function explain({ seed, violation }: Failure, subject: Subject = {
     'timeline:',
     timeline,
     `=> ${shrunk?.invariant} at ${((shrunk?.at ?? 0) / 1000).toFixed(3)} s: ${shrunk?.message}`,
-    `run it again: npm run simulate -- --from ${seed} --seeds 1${subject.jobs ? ' --jobs' : ''}`,
+    `run it again: npm run simulate -- --from ${seed} --seeds 1${flagOf(subject)}`,
   ].join('\n')
 }
+
+const flagOf = ({ jobs, sets, gangs, kai, limits, engine }: Subject): string =>
+  [
+    ...(sets ? [' --jobsets'] : jobs ? [' --jobs'] : []),
+    ...(gangs ? [' --gangs'] : []),
+    ...(kai ? [' --kai'] : []),
+    ...(limits ? [' --limits'] : []),
+    ...(engine === 'kueue' ? [' --kueue'] : []),
+  ].join('')

@@ -1,8 +1,8 @@
 /**
  * Seeds that once broke a promise, and the bug that they found. A seed stays here for ever. What it does can change
- * with the simulator; that the bug itself stays dead is the business of its unit test and of `mutants.ts`.
+ * with the simulator; that the bug itself stays dead is the business of its unit test and of `mutants/bugs`.
  */
-export const CORPUS: readonly { readonly seed: number; readonly bug: string }[] = [
+export const CORPUS: readonly { readonly seed: number; readonly bug: string; readonly jobs?: boolean }[] = [
   { seed: 153, bug: 'a conflict on a lift was taken for old news, and nobody tried again' },
   { seed: 10298, bug: 'a conflict on the last status of a Workload left the unit unfinished' },
   { seed: 11739, bug: 'a conflict on a finalizer left it on a pod that had ended' },
@@ -23,5 +23,17 @@ export const CORPUS: readonly { readonly seed: number; readonly bug: string }[] 
   { seed: 179, bug: 'the same, with lost answers' },
   { seed: 395, bug: 'a pod that joined a group between two leaders was never told why it waits' },
   { seed: 155, bug: 'a succeeded member kept its group, and so its deleted namespace, for ever' },
+  {
+    seed: 566,
+    jobs: true,
+    bug: 'a Job that was deleted while its pods were being made gave its quota back under them',
+  },
+  { seed: 284, jobs: true, bug: 'the judge forgot what an orphaned Job had given back' },
+  { seed: 132, jobs: true, bug: 'the judge wanted pods of a Job in a namespace that was going' },
+  { seed: 641, jobs: true, bug: 'a new leader admitted whom it looked at first, before those who had come earlier' },
+  { seed: 642, jobs: true, bug: 'what a Job had given back of one admission was missing from the next' },
+  { seed: 773, jobs: true, bug: 'a group that lost its admission went on to say that it waits for replacements' },
+  { seed: 90, jobs: true, bug: 'a Job took back what it had given, when a lost pod was replaced' },
+  { seed: 138, jobs: true, bug: 'the order of a queue was broken here before Jobs and hostile pods ran together' },
   { seed: 70, bug: 'the webhook refused Muster to take its finalizer off a pod whose marks somebody had spoilt' },
 ]

@@ -1,10 +1,12 @@
+import { compositeName } from '../../../src/coscheduling/kubernetes/objects.ts'
 import type { ObjectRef, Resource } from '../../../src/kube/vocabulary/api.ts'
+import { KAI_IGNORE, KAI_POD_GROUPS } from '../../../src/kube/vocabulary/kai.ts'
 import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../../src/kube/vocabulary/names.ts'
-
-import { JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
-
+import { COMPOSITE_POD_GROUPS, JOB_SETS, JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { podGroupNameFor } from '../../../src/workload/placement.ts'
 import { FOREGROUND, ORPHAN } from '../actors/janitors.ts'
 import { ignoreRaces } from '../actors/nodes.ts'
+import { POD_GROUP } from '../actors/pod-groups.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { asPod, isDeleting, isGated } from '../facts.ts'
 import { UNREVIEWED } from '../model/admission.ts'
@@ -36,6 +38,7 @@ export function describeItem(item: Item): string {
     const { template: _, ...shape } = spec as Record<string, unknown>
     return `create-job ${metadata.namespace}/${metadata.name} ${JSON.stringify(shape)}`
   }
+  if (rest.kind === 'create-set') return `create-set ${rest.set.metadata.namespace}/${rest.set.metadata.name}`
   return JSON.stringify('again' in rest ? { ...rest, again: true } : rest)
 }
 
@@ -58,6 +61,16 @@ function act(action: Action, cluster: Cluster): void {
     case 'delete-job':
       deleteJob(cluster, action)
       return
+    case 'create-set':
+      server.create(JOB_SETS, action.set, USER)
+      return
+    case 'suspend-set':
+      server.patch(JOB_SETS, at(action), { type: 'merge', body: { spec: { suspend: action.suspend } } }, USER)
+      return
+    case 'delete-set':
+      if (action.again !== undefined) createAgain(cluster, JOB_SETS, server.get(JOB_SETS, at(action)), action.again)
+      server.remove(JOB_SETS, at(action), {}, USER)
+      return
     case 'change-job': {
       const { parallelism, suspend, queue } = action.change
       const spec = { ...(parallelism !== undefined && { parallelism }), ...(suspend !== undefined && { suspend }) }
@@ -72,8 +85,40 @@ function act(action: Action, cluster: Cluster): void {
         server.remove(PODS, { namespace: action.namespace, name: pod.metadata.name ?? '' }, {}, USER)
       return
     }
+    case 'set-limits':
+      cluster.setLimits(action.queue, action.limits)
+      return
     case 'delete-namespace':
       server.remove(NAMESPACES, { name: action.namespace }, {}, ADMIN)
+      return
+    case 'delete-pod-group':
+      removeComposite(cluster, podGroupRef(action))
+      if (action.force) removeGroup(cluster, POD_GROUP, podGroupRef(action))
+      else server.remove(POD_GROUP, podGroupRef(action), {}, ADMIN)
+      return
+    case 'shrink-pod-group': {
+      const ref = podGroupRef(action)
+      server.get(POD_GROUP, ref)
+      server.patch(POD_GROUP, ref, { type: 'merge', body: { spec: gangOf(1) } }, ADMIN)
+      return
+    }
+    case 'take-pod-group':
+      takeName(cluster, POD_GROUP, podGroupRef(action), gangOf(1), action.backMs)
+      return
+    case 'write-native-group':
+      writeNativeGroup(cluster, action)
+      return
+    case 'delete-native-group':
+      removeGroup(cluster, POD_GROUP, at(action))
+      return
+    case 'delete-kai-group':
+      server.remove(KAI_POD_GROUPS, at(action), {}, ADMIN)
+      return
+    case 'take-kai-group':
+      takeName(cluster, KAI_POD_GROUPS, at(action), { minMember: action.minMember }, action.backMs)
+      return
+    case 'opt-out':
+      mergePod(cluster, action, { metadata: { annotations: { [KAI_IGNORE]: 'true' } } })
       return
     case 'delete-workload':
       server.remove(server.workloads, workloadRef(cluster, action.unit), {}, ADMIN)
@@ -99,6 +144,47 @@ function act(action: Action, cluster: Cluster): void {
     case 'touch-pod':
       touchPod(cluster, action)
   }
+}
+
+const podGroupRef = ({ namespace, group }: { namespace: string; group: string }) => ({
+  namespace,
+  name: podGroupNameFor(namespace, group),
+})
+
+const gangOf = (minCount: number) => ({ schedulingPolicy: { gang: { minCount } } })
+
+interface Place {
+  readonly namespace: string
+  readonly name: string
+}
+
+function writeNativeGroup({ server }: Cluster, action: Extract<Action, { kind: 'write-native-group' }>): void {
+  const [metadata, spec] = [at(action), gangOf(action.minCount)]
+  if (server.find(POD_GROUP, action.namespace, action.name) === undefined)
+    server.create(POD_GROUP, { metadata, spec }, ADMIN)
+  else server.patch(POD_GROUP, metadata, { type: 'merge', body: { spec } }, ADMIN)
+}
+
+/** What is above the groups of a driver and its workers, where there is one: nobody keeps it. */
+function removeComposite({ server }: Cluster, { namespace, name }: Place): void {
+  ignoreRaces(() => server.remove(COMPOSITE_POD_GROUPS, { namespace, name: compositeName(name) }, {}, ADMIN))
+}
+
+/** Past the controller that keeps it while pods name it. */
+function removeGroup({ server }: Cluster, resource: Resource, ref: Place): void {
+  server.remove(resource, ref, {}, ADMIN)
+  if (server.find(resource, ref.namespace, ref.name) === undefined) return
+  server.patch(resource, ref, { type: 'merge', body: { metadata: { finalizers: null } } }, ADMIN)
+}
+
+/** One that wants nobody, and belongs to nobody. */
+function takeName(cluster: Cluster, resource: Resource, ref: Place, spec: object, backMs: number): void {
+  const { server, agenda } = cluster
+  const { uid = '' } = server.create(resource, { metadata: ref, spec }, MALLORY).metadata
+  agenda.after(backMs, () => {
+    if (server.find(resource, ref.namespace, ref.name)?.metadata.uid === uid)
+      ignoreRaces(() => removeGroup(cluster, resource, ref))
+  })
 }
 
 /** As `kubectl replace --force` does: the successor comes in the moment the name is free. */

@@ -2,7 +2,9 @@ import type { Stored } from '../model/server.ts'
 import { Dice } from '../time/dice.ts'
 import { faultItems, lateness, takeover, withJobs } from './faults.ts'
 import { hostileItems } from './hostile.ts'
-import { jobItems } from './jobs.ts'
+import { jobSetItems } from './job-sets.ts'
+import { asGangs, jobItems } from './jobs.ts'
+import { asKai, kaiItems } from './kai.ts'
 import type { Item, Schedule, Setting, UnitName } from './schedule.ts'
 import { unitItems } from './units.ts'
 
@@ -19,10 +21,11 @@ const PLACE = { nodeLabels: { pool: 'a' }, tolerations: [{ key: 'pool', operator
 type Theme = 'mixed' | 'handover' | 'churn'
 
 /** What a campaign is about; by default pods, and the built-in engine. */
-export type Subject = Partial<Pick<Setting, 'engine' | 'jobs'>>
+export type Subject = Partial<Pick<Setting, 'engine' | 'jobs' | 'sets' | 'gangs' | 'kai' | 'limits'>>
 
 /** A run, from nothing but its seed. */
-export function generate(seed: number, { engine = 'builtin', jobs = false }: Subject = {}): Schedule {
+export function generate(seed: number, subject: Subject = {}): Schedule {
+  const { engine = 'builtin', sets = false, jobs = sets, gangs = false, kai = false, limits = false } = subject
   const dice = new Dice(seed)
   const theme = dice.weighted<Theme>([
     [6, 'mixed'],
@@ -31,7 +34,15 @@ export function generate(seed: number, { engine = 'builtin', jobs = false }: Sub
   ])
   const doomed = dice.chance(0.08)
   const namespaces = doomed ? ['ml', DOOMED] : ['ml']
-  const setting = { ...settingOf(dice.split('setting'), seed, namespaces, theme), engine, jobs }
+  const setting = {
+    ...settingOf(dice.split('setting'), seed, namespaces, theme),
+    engine,
+    jobs,
+    sets,
+    gangs,
+    kai,
+    limits,
+  }
   const items: Item[] = []
   const units = dice.int(2, 8)
   for (let index = 0; index < units; index++) {
@@ -43,22 +54,41 @@ export function generate(seed: number, { engine = 'builtin', jobs = false }: Sub
       [3, 'cpu'],
       [1, 'unlimited'],
     ])
-    if (jobs && own.split('kind').chance(0.7)) {
-      items.push(...jobItems(own, { namespace, queue, name: `j${index}`, at, returning: theme === 'churn' }))
+    if (sets && own.split('set').chance(0.6)) {
+      items.push(...jobSetItems(own, { namespace, queue, name: `s${index}`, at, returning: theme === 'churn' }))
       continue
     }
-    const created = unitItems(own, { namespace, queue, name: `u${index}`, at, returning: theme !== 'mixed' })
+    if (jobs && own.split('kind').chance(0.7)) {
+      const place = { namespace, queue, name: `j${index}`, at, returning: theme === 'churn' }
+      items.push(...(gangs ? asGangs(own.split('gang'), jobItems(own, place)) : jobItems(own, place)))
+      continue
+    }
+    const plain = unitItems(own, { namespace, queue, name: `u${index}`, at, returning: theme !== 'mixed' })
+    const created = kai && own.split('scheduler').chance(0.8) ? asKai(own.split('kai'), plain) : plain
+    if (kai) items.push(...kaiItems(own.split('kai groups'), created, namespaces))
     items.push(...created, ...interference(own, created))
+    if (gangs) items.push(...meddling(own.split('pod group'), created))
     if (theme === 'handover') items.push(...withdrawal(own, created))
     if (theme === 'churn') items.push(...resubmission(own, created))
   }
-  if (!jobs) items.push(...hostility(dice.split('hostility'), namespaces))
+  if (limits) items.push(...limitChanges(dice.split('limits')))
+  items.push(...hostility(dice.split('hostility'), namespaces))
   if (doomed) items.push({ at: 8000 + dice.next() * 15_000, kind: 'delete-namespace', namespace: DOOMED })
   const faults = faultItems(dice.split('faults'), setting.replicas.length)
   items.push(...(jobs ? withJobs(dice.split('job faults'), faults) : faults))
   if (theme === 'handover') items.push(...takeover(dice.split('takeover'), 4000 + dice.next() * 14_000))
   if (theme === 'churn') items.push(...lateness(dice.split('lateness'), dice.next() * 10_000))
   return { setting, items: items.sort((a, b) => a.at - b.at) }
+}
+
+/** Up and down, also so far down that what waits could never start. */
+function limitChanges(dice: Dice): readonly Item[] {
+  return Array.from({ length: dice.int(1, 4) }, (): Item => {
+    const at = dice.next() * 40_000
+    if (dice.chance(0.6)) return { at, kind: 'set-limits', queue: 'small', limits: { pods: dice.int(1, 12) } }
+    const limits = { cpu: dice.pick(['1', '2500m', '5', '9']), pods: dice.pick([2, 10, 30]) }
+    return { at, kind: 'set-limits', queue: 'cpu', limits }
+  })
 }
 
 /** In a part of all runs a tenant tries to cheat, while everybody else goes about their business. */
@@ -87,7 +117,7 @@ function settingOf(
   seed: number,
   namespaces: readonly string[],
   theme: Theme,
-): Omit<Setting, 'engine' | 'jobs'> {
+): Omit<Setting, 'engine' | 'jobs' | 'sets' | 'gangs' | 'kai' | 'limits'> {
   const replicas = dice.weighted([
     [theme === 'handover' ? 0 : 3, 1],
     [5, 2],
@@ -132,6 +162,24 @@ function interference(dice: Dice, created: readonly Item[]): readonly Item[] {
   }
   if (dice.chance(0.08))
     items.push({ at: soon(), kind: 'touch-workload', unit, what: dice.pick(['label', 'condition']) })
+  return items
+}
+
+/** What people do to the PodGroup of a group. */
+function meddling(dice: Dice, created: readonly Item[]): readonly Item[] {
+  const [first] = podsOf(created)
+  const { namespace, group } = first === undefined ? { namespace: '', group: undefined } : unitName(first)
+  if (group === undefined) return []
+  const begin = latest(created)
+  const soon = () => begin + dice.next() * dice.pick([300, 3000, 10_000])
+  const of = { namespace, group }
+  const items: Item[] = []
+  if (dice.chance(0.2)) items.push({ at: soon(), kind: 'delete-pod-group', ...of, force: dice.chance(0.6) })
+  if (dice.chance(0.1)) items.push({ at: soon(), kind: 'shrink-pod-group', ...of })
+  if (dice.chance(0.15)) {
+    const at = Math.max(0, begin - dice.next() * 2000)
+    items.push({ at, kind: 'take-pod-group', ...of, backMs: 1000 + dice.next() * 8000 })
+  }
   return items
 }
 

@@ -1,4 +1,4 @@
-import { QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
+import { QUEUE_NAME, SCHEDULING } from '../../../src/kube/vocabulary/names.ts'
 import { FAIL_PERCENT } from '../actors/job-controller.ts'
 import { RUN_MS } from '../actors/nodes.ts'
 import type { Stored } from '../model/server.ts'
@@ -26,8 +26,22 @@ export function jobItems(dice: Dice, place: Place): readonly Item[] {
   return [...items, ...revocation(dice, place, soon)]
 }
 
+/** The same, but that some of the Jobs ask to be placed as a whole. */
+export function asGangs(dice: Dice, items: readonly Item[]): readonly Item[] {
+  if (dice.chance(0.4)) return items
+  const block = JSON.stringify({ schedulingPolicy: { gang: {} } })
+  const asking = (job: Stored): Stored => ({
+    ...job,
+    metadata: { ...job.metadata, annotations: { ...job.metadata.annotations, [SCHEDULING]: block } },
+  })
+  return items.map(item => {
+    if (item.kind === 'create-job') return { ...item, job: asking(item.job) }
+    return item.kind === 'delete-job' && item.again ? { ...item, again: asking(item.again) } : item
+  })
+}
+
 /** The admission is taken back by whoever may, and perhaps given again. */
-function revocation(dice: Dice, { namespace, name }: Place, soon: () => number): readonly Item[] {
+export function revocation(dice: Dice, { namespace, name }: Place, soon: () => number): readonly Item[] {
   const unit = { namespace, job: name }
   if (dice.chance(0.15)) return [{ at: soon() + 1000, kind: 'delete-workload', unit }]
   if (dice.chance(0.75)) return []

@@ -42,6 +42,9 @@ export type Action =
       readonly again?: Stored
     }
   | { readonly kind: 'change-job'; readonly namespace: string; readonly name: string; readonly change: JobChange }
+  | { readonly kind: 'create-set'; readonly set: Stored }
+  | { readonly kind: 'suspend-set'; readonly namespace: string; readonly name: string; readonly suspend: boolean }
+  | { readonly kind: 'delete-set'; readonly namespace: string; readonly name: string; readonly again?: Stored }
   /** Somebody deletes a pod of it, whichever comes first. */
   | { readonly kind: 'delete-job-pod'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'delete-workload'; readonly unit: UnitName }
@@ -56,6 +59,35 @@ export type Action =
     }
   | { readonly kind: 'touch-workload'; readonly unit: UnitName; readonly what: 'label' | 'condition' }
   | { readonly kind: 'delete-namespace'; readonly namespace: string }
+  /** The configuration gets other limits for a queue; each replica reads it in its own time. */
+  | { readonly kind: 'set-limits'; readonly queue: string; readonly limits: QueueConfiguration['limits'] }
+  /** `force`: past the controller that keeps it while pods name it. */
+  | { readonly kind: 'delete-pod-group'; readonly namespace: string; readonly group: string; readonly force: boolean }
+  /** Somebody who may writes how many a PodGroup wants. */
+  | { readonly kind: 'shrink-pod-group'; readonly namespace: string; readonly group: string }
+  /** Somebody takes the name first, and gives it back after a while. */
+  | { readonly kind: 'take-pod-group'; readonly namespace: string; readonly group: string; readonly backMs: number }
+  /** Who runs the cluster makes a PodGroup of Kubernetes that pods name, or writes how many it wants. */
+  | {
+      readonly kind: 'write-native-group'
+      readonly namespace: string
+      readonly name: string
+      readonly minCount: number
+    }
+  /** And takes it away, past the controller that keeps it while pods name it. */
+  | { readonly kind: 'delete-native-group'; readonly namespace: string; readonly name: string }
+  /** Somebody deletes a PodGroup of KAI. */
+  | { readonly kind: 'delete-kai-group'; readonly namespace: string; readonly name: string }
+  /** Somebody takes its name first, there or in another namespace, and gives it back after a while. */
+  | {
+      readonly kind: 'take-kai-group'
+      readonly namespace: string
+      readonly name: string
+      readonly minMember: number
+      readonly backMs: number
+    }
+  /** The author of a pod changes his mind: KAI's own pod-grouper shall have it. */
+  | { readonly kind: 'opt-out'; readonly namespace: string; readonly name: string }
   /** A phase that is not true. Where no kubelet corrects it, it is taken back after a while. */
   | {
       readonly kind: 'forge-phase'
@@ -129,10 +161,18 @@ export type Item = { readonly at: number } & (Action | Fault)
 
 export interface Setting {
   readonly seed: number
-  /** Who admits: the built-in engine, in the leader's own process, or another program in its own time. */
-  readonly engine: 'builtin' | 'external'
+  /** Who admits: the built-in engine, in the leader's own process, or another program in its own time: Kueue, or none that anybody knows. */
+  readonly engine: 'builtin' | 'external' | 'kueue'
   /** Whether people submit Jobs as well as pods. */
   readonly jobs: boolean
+  /** And JobSets, among the Jobs. */
+  readonly sets: boolean
+  /** Whether kube-scheduler places groups by PodGroups. */
+  readonly gangs: boolean
+  /** Whether some of the pods are placed by KAI. */
+  readonly kai: boolean
+  /** Whether the limits of queues change meanwhile. */
+  readonly limits: boolean
   readonly namespaces: readonly string[]
   readonly queues: readonly QueueConfiguration[]
   readonly replicas: readonly {
@@ -157,6 +197,7 @@ export function endOf(schedule: Schedule): number {
 
 function durationOf(item: Item): number {
   if ('ms' in item && item.kind !== 'clock-jump') return item.ms
+  if (item.kind === 'take-pod-group' || item.kind === 'take-kai-group') return item.backMs
   return 'downMs' in item ? item.downMs : 0
 }
 

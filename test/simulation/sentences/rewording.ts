@@ -24,8 +24,8 @@ export const REWORDING: readonly Replacement[] = [
   {
     name: 'what pods are told',
     file: 'src/reconciler/standings.ts',
-    find: 'const { reason, note, since } = standing',
-    replace: "const { reason, note: said, since } = standing\n      const note = globalThis.reworded('notes', said)",
+    find: 'const note = steady ? told.note : standing.note',
+    replace: "const note = steady ? told.note : globalThis.reworded('notes', standing.note)",
   },
   {
     name: 'what anybody else writes',

@@ -69,9 +69,14 @@ describe('answering a review', () => {
   })
 
   it('keeps warnings to one line of at most 256 characters', () => {
-    const warnings = ['short', `two\r\nlines`, 'x'.repeat(300), `${'y'.repeat(252)}\u{1f600}${'z'.repeat(9)}`]
+    const warnings = [
+      'short',
+      `more\r\nthan two\nlines`,
+      'x'.repeat(300),
+      `${'y'.repeat(252)}\u{1f600}${'z'.repeat(9)}`,
+    ]
     const sent = answer(request, allowed('Ignored', warnings), true).response.warnings ?? []
-    expect(sent.slice(0, 2)).toEqual(['short', 'two lines'])
+    expect(sent.slice(0, 2)).toEqual(['short', 'more than two lines'])
     expect(sent[2]).toBe(`${'x'.repeat(253)}...`)
     expect(sent.every(warning => warning.length <= 256 && warning.isWellFormed())).toBe(true)
   })

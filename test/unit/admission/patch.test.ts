@@ -183,6 +183,12 @@ describe('checkPatch', () => {
     }
   }
 
+  it('looks for a parent in what an earlier operation has written', () => {
+    expect(() => checkPatch({ a: { b: {} } }, [add('/a', 'text'), add('/a/b', 1)])).toThrow('the parent is string')
+    expect(() => checkPatch({ a: { b: {} } }, [add('/a', {}), add('/a/b/c', 1)])).toThrow('there is no "b"')
+    expect(() => checkPatch({ a: 'text' }, [add('/a', {}), add('/a/b', 1)])).not.toThrow()
+  })
+
   it('says what applying the patch says, for any document and any operations', () => {
     const step = fc.oneof(key, fc.constantFrom('a', 'b', '0', '1', '-'))
     const path = fc.oneof(

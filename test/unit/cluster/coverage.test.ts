@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { type CoverageFacts, compareCoverage } from '../../../src/cluster/coverage.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import { NOTHING_SERVED } from '../../../src/kube/vocabulary/served-scheduling.ts'
 import type {
   InstalledConfiguration,
   InstalledPolicy,
@@ -37,6 +38,7 @@ function facts(change: Partial<CoverageFacts> = {}): CoverageFacts {
     validating: shipped('ValidatingWebhookConfiguration'),
     namespaces: [namespace('kube-system'), namespace('muster-system'), namespace('ml', { team: 'a' })],
     namespacesWithDefaultQueue: [],
+    served: { ...NOTHING_SERVED, kai: true },
     statusPolicy: { policy: shippedPolicy, binding: shippedBinding },
     ...change,
   }
@@ -77,7 +79,35 @@ describe('the coverage of the installed webhook configuration', () => {
   it('lacks everything when the configuration is not there', () => {
     expect(texts({ mutating: undefined })).toEqual([
       'slips: all pods: mutating configuration muster has no webhook for /mutate/pods',
-      'slips: all jobs, jobsets: mutating configuration muster has no webhook for /mutate/jobs',
+      'slips: all jobs, jobsets, cronjobs: mutating configuration muster has no webhook for /mutate/jobs',
+      'slips: all pods: mutating configuration muster has no webhook for /mutate/pod-groups',
+    ])
+  })
+
+  it('lacks nothing for KAI where there is no KAI, or Muster leaves it alone', () => {
+    const withoutKai = ({ webhooks = [], ...rest }: InstalledConfiguration) => ({
+      ...rest,
+      webhooks: webhooks.filter(({ name }) => !name.startsWith('pod-groups.')),
+    })
+    const change = {
+      mutating: withoutKai(shipped('MutatingWebhookConfiguration')),
+      validating: withoutKai(shipped('ValidatingWebhookConfiguration')),
+    }
+    expect(texts({ ...change, served: NOTHING_SERVED })).toEqual([])
+    const coScheduling = { ...DEFAULT_CONFIGURATION.coScheduling, backend: 'none' as const }
+    expect(texts({ ...change, config: { ...DEFAULT_CONFIGURATION, coScheduling } })).toEqual([])
+    expect(texts(change)).toHaveLength(2)
+  })
+
+  it("notices when KAI's scheduler has another name in the conditions", () => {
+    const { coScheduling } = DEFAULT_CONFIGURATION
+    const kai = { ...coScheduling.kai, schedulerName: 'kai-two' }
+    const config = { ...DEFAULT_CONFIGURATION, coScheduling: { ...coScheduling, kai } }
+    expect(texts({ config })).toEqual([
+      'slips: pods of kai-two: coScheduling.kai.schedulerName, but condition names-a-group-or-changes-its-link of ' +
+        'webhook pod-groups.muster.dev names another scheduler',
+      'slips: pods of kai-two: coScheduling.kai.schedulerName, but condition waits-for-a-group of ' +
+        'webhook pod-groups.validate.muster.dev names another scheduler',
     ])
   })
 
@@ -158,18 +188,24 @@ describe('the coverage of the installed webhook configuration', () => {
   it('asks for no pods where pods are not enabled, but for Jobs all the same', () => {
     const integrations = { ...DEFAULT_CONFIGURATION.integrations, frameworks: ['batch/job'] }
     const config: Configuration = { ...DEFAULT_CONFIGURATION, integrations }
-    expect(texts({ config, mutating: undefined, validating: undefined })).toEqual([
-      'slips: all jobs, jobsets: mutating configuration muster has no webhook for /mutate/jobs',
+    const served = NOTHING_SERVED
+    expect(texts({ config, served, mutating: undefined, validating: undefined })).toEqual([
+      'slips: all jobs, jobsets, cronjobs: mutating configuration muster has no webhook for /mutate/jobs',
       'slips: all jobs, cronjobs, jobsets: validating configuration muster has no webhook for /validate/jobs',
       'slips: all workloads: validating configuration muster has no webhook for /validate/workloads',
     ])
   })
 
-  it('asks for no Jobs where Kueue queues them', () => {
-    const config: Configuration = { ...DEFAULT_CONFIGURATION, engine: 'kueue' }
+  it('asks for no Jobs where Kueue queues them and nobody groups them', () => {
+    const coScheduling = { ...DEFAULT_CONFIGURATION.coScheduling, jobs: 'never' } as const
+    const config: Configuration = { ...DEFAULT_CONFIGURATION, engine: 'kueue', coScheduling }
     const { webhooks = [] } = shipped('MutatingWebhookConfiguration')
     expect(
-      texts({ config, mutating: { ...shipped('MutatingWebhookConfiguration'), webhooks: webhooks.slice(0, 1) } }),
+      texts({
+        config,
+        served: NOTHING_SERVED,
+        mutating: { ...shipped('MutatingWebhookConfiguration'), webhooks: webhooks.slice(0, 1) },
+      }),
     ).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { namespaceScope } from '../../../src/cluster/namespace-scope.ts'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import { LiveConfiguration } from '../../../src/config/live.ts'
 import type { Change } from '../../../src/kube/cache/store.ts'
 import type { KubeObject, StringMap } from '../../../src/kube/vocabulary/objects.ts'
 
@@ -17,18 +18,17 @@ function scoped(
   const { integrations } = DEFAULT_CONFIGURATION
   const podOptions = { ...integrations.podOptions, namespaceSelector }
   let tell: (change: Change<KubeObject>) => void = () => {}
-  const scope = namespaceScope(
-    { ...DEFAULT_CONFIGURATION, integrations: { ...integrations, podOptions } },
-    {
-      get: (_, name) => known.find(({ metadata }) => metadata.name === name),
-      subscribe: listener => {
-        tell = listener
-        return () => {}
-      },
-      whenSynced: () => Promise.resolve(),
+  const live = new LiveConfiguration({ ...DEFAULT_CONFIGURATION, integrations: { ...integrations, podOptions } })
+  const scope = namespaceScope(live, {
+    get: (_, name) => known.find(({ metadata }) => metadata.name === name),
+    subscribe: listener => {
+      tell = listener
+      return () => {}
     },
-  )
-  return { scope, tell: (change: Change<KubeObject>) => tell(change) }
+    values: () => known.values(),
+    whenSynced: () => Promise.resolve(),
+  })
+  return { scope, live, tell: (change: Change<KubeObject>) => tell(change) }
 }
 
 describe('the namespaces of the reconciler', () => {
@@ -48,6 +48,22 @@ describe('the namespaces of the reconciler', () => {
   it('are selected by their labels', () => {
     const { scope } = scoped({ matchLabels: { queued: 'yes' } }, namespace('ml', { queued: 'yes' }), namespace('web'))
     expect(['ml', 'web'].map(scope.selects)).toEqual([true, false])
+  })
+
+  it('are others when the configuration says so, and only those that come in or go out are told', () => {
+    const known = [
+      namespace('ml', { queued: 'yes' }),
+      namespace('web'),
+      namespace('both', { queued: 'yes', gpu: 'yes' }),
+    ]
+    const { scope, live } = scoped({ matchLabels: { queued: 'yes' } }, ...known)
+    const changed: string[] = []
+    scope.onChange(name => changed.push(name))
+    const { integrations } = live.current
+    const podOptions = { ...integrations.podOptions, namespaceSelector: { matchLabels: { gpu: 'yes' } } }
+    live.replace({ ...live.current, integrations: { ...integrations, podOptions } })
+    expect(['ml', 'web', 'both'].map(scope.selects)).toEqual([false, false, true])
+    expect(changed).toEqual(['ml'])
   })
 
   it('are told when one is seen, comes in or goes out, and not otherwise', () => {

@@ -17,7 +17,7 @@ function parsed(text: string) {
 }
 
 const KNOWN =
-  'known here: apiVersion, kind, engine, manageJobsWithoutQueueName, integrations, guard, queues, unlistedQueues, jobs'
+  'known here: apiVersion, kind, engine, manageJobsWithoutQueueName, integrations, guard, queues, unlistedQueues, review, coScheduling, jobs'
 
 describe('a configuration file', () => {
   it('that says nothing gives the defaults, without a warning', () => {
@@ -213,5 +213,28 @@ describe('a value', () => {
     expect(errorsOf(`${HEADER}engine: ${'x'.repeat(500)}\n`)).toEqual([
       `muster.yaml:3:9: engine: must be "builtin" or "kueue", not "${'x'.repeat(76)}...`,
     ])
+  })
+})
+
+describe('schedulers', () => {
+  it('place by one kind of groups each', () => {
+    const text = `${HEADER}coScheduling: {kubernetes: {schedulerNames: [default-scheduler, kai-scheduler]}}\n`
+    expect(parseConfiguration(text, 'c.yaml')).toMatchObject({
+      errors: [
+        { path: 'coScheduling.kubernetes.schedulerNames[1]', message: expect.stringContaining('both backends') },
+      ],
+    })
+    const other = `${HEADER}coScheduling: {kai: {schedulerName: default-scheduler}}\n`
+    expect(parseConfiguration(other, 'c.yaml')).toMatchObject({ errors: [{ path: 'coScheduling.kai.schedulerName' }] })
+  })
+
+  it('get a default for what is left out', () => {
+    const text = `${HEADER}coScheduling: {backend: kai, kai: {naming: hashed}}\n`
+    expect(parsed(text).configuration.coScheduling).toEqual({
+      backend: 'kai',
+      jobs: 'auto',
+      kubernetes: { schedulerNames: ['default-scheduler'] },
+      kai: { schedulerName: 'kai-scheduler', naming: 'hashed' },
+    })
   })
 })

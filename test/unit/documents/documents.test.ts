@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readDocuments } from '../../../src/documents/documents.ts'
+import { LARGE_LIST } from '../../../src/documents/limits.ts'
 
 /** `document@line: value`, or the complaint with its place. */
 function read(text: string, file = 'pods.yaml'): readonly string[] {
@@ -50,6 +51,13 @@ describe('documents of a file', () => {
     ])
   })
 
+  it('that are templates still are told apart from wrong ones', () => {
+    const advice = 'is a Helm template, no manifest: review what it renders to, helm template CHART | muster review -'
+    expect(read('{{- if .Values.on }}\na: 1\n{{- end }}\n')).toEqual([expect.stringContaining(advice)])
+    expect(read('a: {{ .Values.a }}\n')).toEqual([`1:5: ${advice}`])
+    expect(read('a: "{{ inputs.x }}"\na: 2\n')).toEqual(['2:1: the key "a" is there twice: remove one'])
+  })
+
   it('may have the line ends of Windows', () => {
     expect(read('a: 1\r\nb:\r\n- x\r\n---\r\nc: z\r\n')).toEqual(['1@1: {"a":1,"b":["x"]}', '2@5: {"c":"z"}'])
   })
@@ -64,5 +72,38 @@ describe('documents of a file', () => {
     if (document === undefined || 'message' in document) throw new Error('not read')
     const { items } = document.value as { items: readonly unknown[] }
     expect(items.map(item => document.lineOf(item))).toEqual(lines)
+  })
+})
+
+describe('a large List of JSON', () => {
+  const item = (name: string): string => `{"metadata":{"name":"${name}","uid":9007199254740993}}`
+  const list = (items: string, size = LARGE_LIST): string =>
+    `{"apiVersion":"v1","items":[\n${items}\n],"kind":"PodList","metadata":{"x":["${'x'.repeat(size)}\\""]}}\n{"kind":"After"}`
+  const read = (text: string) =>
+    [...readDocuments(text, 'list.json')].map(each =>
+      'message' in each
+        ? each
+        : { value: each.value, ...each.source, exact: each.exact, at: each.placeOf(['metadata', 'name']) },
+    )
+
+  it('is read item by item, as one document, with the places of the file', () => {
+    const uid = { exact: [{ path: ['metadata', 'uid'], digits: '9007199254740993' }] }
+    const pod = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, uid: 9007199254740992 } })
+    expect(read(list(`${item('a')},\n ${item('b')}`))).toMatchObject([
+      { value: pod('a'), document: 1, line: 2, at: { line: 2, column: 21 }, ...uid },
+      { value: pod('b'), document: 1, line: 3, at: { line: 3, column: 22 }, ...uid },
+      { value: { kind: 'After' }, document: 2 },
+    ])
+    expect(read(list(''))).toMatchObject([{ value: { kind: 'After' } }])
+  })
+
+  it('tells what is wrong with an item, behind those before it', () => {
+    expect(read(list(`${item('a')},\n{"a":1,"a":2}`))).toMatchObject([
+      { line: 2 },
+      { line: 3, message: 'the key "a" is there twice: remove one' },
+    ])
+    expect(read(list(item('a')).replace(']', '')).at(-1)).toMatchObject({
+      message: expect.stringContaining('valid JSON'),
+    })
   })
 })

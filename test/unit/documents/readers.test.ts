@@ -1,12 +1,19 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readBlockYaml } from '../../../src/documents/block-yaml.ts'
+import { readDocuments } from '../../../src/documents/documents.ts'
 import { readJson } from '../../../src/documents/json-reader.ts'
 import { MAX_DEPTH } from '../../../src/documents/limits.ts'
+import type { Problem, ReadValue } from '../../../src/documents/place.ts'
 import { readYaml } from '../../../src/documents/yaml-reader.ts'
 import { writeYaml } from '../../../src/documents/yaml-writer.ts'
 import { tallyOf } from '../../support/tally.ts'
+
+/** All that is read of a text, and what ended it. */
+function jsonIn(text: string): { readonly values: readonly ReadValue[]; readonly failed?: Problem } {
+  const read = [...readJson(text)]
+  const failed = read.find(each => 'problem' in each)
+  return { values: read.filter(each => 'value' in each), ...(failed === undefined ? {} : { failed }) }
+}
 
 const yamlValue = (text: string): unknown => {
   const [read] = readYaml(text)
@@ -48,7 +55,7 @@ describe('unquoted words', () => {
     ['_1', '_1'],
   ])('%j is read as kubectl reads it', (word, value) => {
     expect(yamlValue(`[a, ${word === '' ? '~' : word === '-' ? '"-"' : word}]`)).toEqual(['a', value])
-    if (word !== '-') expect(readBlockYaml(`a: ${word}\n`)?.value).toEqual({ a: value })
+    if (word !== '-') expect(yamlValue(`a: ${word}\n`)).toEqual({ a: value })
   })
 
   it('in quotes are texts', () => {
@@ -57,18 +64,18 @@ describe('unquoted words', () => {
 
   it('that JSON has no word for are refused', () => {
     expect(problemOf('a: .inf')).toBe('3: .inf has no place in JSON: put it in quotes')
-    expect(readBlockYaml('a: .NaN')).toBeUndefined()
+    expect(problemOf('a: .NaN')).toContain('has no place in JSON')
   })
 })
 
 describe('YAML of every kind', () => {
   it('repeats anchors and merges maps, own keys first', () => {
-    const text = 'base: &b {x: 1, y: 2}\nlist: [*b]\nall:\n  y: 3\n  <<: *b\nmany: {<<: [*b, {z: 9}]}\n"<<": text\n'
+    const text = 'base: &b {x: 1, w: 2}\nlist: [*b]\nall:\n  w: 3\n  <<: *b\nmany: {<<: [*b, {z: 9}]}\n"<<": text\n'
     expect(yamlValue(text)).toEqual({
-      base: { x: 1, y: 2 },
-      list: [{ x: 1, y: 2 }],
-      all: { y: 3, x: 1 },
-      many: { x: 1, y: 2, z: 9 },
+      base: { x: 1, w: 2 },
+      list: [{ x: 1, w: 2 }],
+      all: { w: 3, x: 1 },
+      many: { x: 1, w: 2, z: 9 },
       '<<': 'text',
     })
   })
@@ -77,13 +84,28 @@ describe('YAML of every kind', () => {
     ['a key that is there twice', 'a: 1\nb: 2\na: 3\n', '10: the key "a" is there twice: remove one'],
     ['an alias without an anchor', 'a: *b\n', '3: the alias *b names no anchor before it'],
     ['an anchor that contains itself', 'a: &a\n  b: *a\n', '11: the alias *a names no anchor before it'],
-    ['a tag', 'a: !!binary aGk=\n', '12: the tag !!binary is not understood here: remove it'],
+    ['a tag', 'a: !!binary aGk=\n', '3: the tag !!binary is not understood here: remove it'],
     ['a key that is no text', '? [a]\n: b\n', '2: a key must be a text, not a list or a map'],
     ['a tab that indents', 'a:\n\tb: 1\n', '3: a tab cannot indent YAML: use spaces'],
+    [
+      'a colon that kubectl takes for a letter',
+      'a: [b:]\n',
+      '5: ":" needs a space behind it here: without one, kubectl takes it for a part of the word',
+    ],
+    [
+      'a name of an anchor that kubectl cuts',
+      'a: &b:c d\n',
+      '4: the anchor b:c may have only letters, digits, "-" and "_" in its name',
+    ],
+    ['a word that kubectl takes for a key', 'a: [?b]\n', '4: a word cannot begin with "?": put it in quotes'],
+    [
+      'a key that hides from kubectl nothing but its mark',
+      'a: {?b: c}\n',
+      '4: a word cannot begin with "?": put it in quotes',
+    ],
     ['a merge of a text', 'a: {<<: b}\n', '4: "<<" takes in a map or a list of maps'],
   ])('refuses %s', (_what, text, expected) => {
     expect(problemOf(text)).toBe(expected)
-    expect(readBlockYaml(text)).toBeUndefined()
   })
 
   it('refuses a document that aliases blow up', () => {
@@ -95,23 +117,23 @@ describe('YAML of every kind', () => {
 
   it('takes __proto__ as data, in every reader', () => {
     const text = '{"__proto__": {"polluted": true}, "constructor": 1}'
-    for (const value of [yamlValue(text), readJson(text).values[0]?.value]) {
+    for (const value of [yamlValue(text), jsonIn(text).values[0]?.value]) {
       expect(JSON.stringify(value)).toBe(text.replaceAll(' ', ''))
       expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
     }
-    const quick = readBlockYaml('__proto__:\n  a: 1\nb: {__proto__: 2}\n')?.value
-    expect(JSON.stringify(quick)).toBe('{"__proto__":{"a":1},"b":{"__proto__":2}}')
+    const block = yamlValue('__proto__:\n  a: 1\nb: {__proto__: 2}\n')
+    expect(JSON.stringify(block)).toBe('{"__proto__":{"a":1},"b":{"__proto__":2}}')
     expect(yamlValue('a: &a {__proto__: {x: 1}}\nb: {<<: *a}')).not.toHaveProperty('b.x')
   })
 
   it('reads as deep as the server does, and no deeper', () => {
     const nested = (depth: number) => '{"a":'.repeat(depth) + '1'.padEnd(depth + 1, '}')
-    expect(readJson(nested(MAX_DEPTH)).failed).toBeUndefined()
-    expect(readJson(nested(MAX_DEPTH + 1)).failed?.problem).toBe(`is nested deeper than ${MAX_DEPTH} levels`)
+    expect(jsonIn(nested(MAX_DEPTH)).failed).toBeUndefined()
+    expect(jsonIn(nested(MAX_DEPTH + 1)).failed?.problem).toBe(`is nested deeper than ${MAX_DEPTH} levels`)
     expect(problemOf(nested(MAX_DEPTH + 2))).toContain(`is nested deeper than ${MAX_DEPTH} levels`)
-    expect(problemOf('['.repeat(50_000))).toContain('nested too deeply')
+    expect(problemOf('['.repeat(1_000_000))).toContain(`is nested deeper than ${MAX_DEPTH} levels`)
     const block = Array.from({ length: 200 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')
-    expect(readBlockYaml(block)).toBeUndefined()
+    expect(problemOf(block)).toContain(`is nested deeper than ${MAX_DEPTH} levels`)
   })
 })
 
@@ -131,7 +153,7 @@ describe('the JSON reader', () => {
     const tried = tallyOf('JSON', 'JSON that only JSON.parse reads', 'no JSON')
     fc.assert(
       fc.property(texts, text => {
-        const { values, failed } = readJson(text)
+        const { values, failed } = jsonIn(text)
         const parsed = attempt(() => JSON.parse(text) as unknown)
         if (parsed === undefined) expect(failed !== undefined || values.length !== 1).toBe(true)
         // Equal keys are what this reader is for.
@@ -146,7 +168,7 @@ describe('the JSON reader', () => {
   })
 
   it('reads documents that follow each other', () => {
-    expect(readJson('{"a":1}{"b":2}\n\n[3]').values.map(({ value, offset }) => [value, offset])).toEqual([
+    expect(jsonIn('{"a":1}{"b":2}\n\n[3]').values.map(({ value, offset }) => [value, offset])).toEqual([
       [{ a: 1 }, 0],
       [{ b: 2 }, 7],
       [[3], 16],
@@ -162,50 +184,76 @@ describe('the JSON reader', () => {
     ['["a\nb"]', 1, 'a text in double quotes does not end on its line'],
     ['["\\x"]', 1, 'a text has a backslash that JSON does not know: write it twice'],
   ])('says where %j is wrong', (text, offset, message) => {
-    expect(readJson(text).failed).toEqual({ offset, problem: message })
+    expect(jsonIn(text).failed).toEqual({ offset, problem: message })
   })
 })
 
-describe('the quick reader of YAML', () => {
-  const seeds = [
-    readFileSync(new URL('../../../manifests/base/deployment.yaml', import.meta.url), 'utf8'),
-    'a: |\n  x\n   y\n\n  z\nb: |-\n  q\nitems:\n  - k: v # c\n  # c\n  - {k: w}\n  -\n    k: z\nc:\n- x\n- [1, -a, --b=c, "b\\n", {x: y}]\n',
-    `'a b': 'it''s'\n"c": "x" # c\nd: http://a:8/b#c\ne: ~\nf:\ng: -1\n`,
-  ]
-  const pieces = [...' \n:-#"\'[]{},|>&*!?%~.<0e_\\a', '- ', ': ', ' #', '\n  ', '\n- ', '|\n', '---', '<<: ', '   \n']
-  const mangled = fc
-    .tuple(
-      fc.constantFrom(...seeds),
-      fc.array(fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...pieces)), { maxLength: 3 }),
-    )
-    .map(([seed, edits]) =>
-      edits.reduce((text, [at, removed, piece]) => {
-        const place = at % (text.length + 1)
-        return text.slice(0, place) + piece + text.slice(place + removed)
-      }, seed),
-    )
-
-  it('reads what the library reads, or leaves it to the library', () => {
-    const tried = tallyOf('quick', 'left to the library', 'quick, though mangled')
-    fc.assert(
-      fc.property(mangled, text => {
-        const read = readBlockYaml(text)
-        if (read === undefined) return tried.count('left to the library')
-        tried.count(seeds.includes(text) ? 'quick' : 'quick, though mangled')
-        const [whole, ...more] = readYaml(text)
-        expect(more).toEqual([])
-        expect(whole).toEqual(read)
-        expect(JSON.stringify(whole)).toBe(JSON.stringify(read))
-      }),
-      { numRuns: 3_000 },
-    )
-    tried.expectAll()
+describe('kubectl reads', () => {
+  it.each([
+    ['words for true and false as keys, too', 'on: 1\nn: 2\n', { true: 1, false: 2 }],
+    ['numbers as keys', '1: a\n0x10: b\n1.5: c\n1e6: d\n', { 1: 'a', 16: 'b', '1.5': 'c', '1e+06': 'd' }],
+    ["\\' in double quotes", `a: "it\\'s \\\\"\nb: 'x\\'\n`, { a: "it's \\", b: 'x\\' }],
+    ['a list in brackets that ends where its key begins', 'a:\n  b: [\n    1,\n  ]\n', { a: { b: [1] } }],
+    ['quoted texts at any indentation', 'a:\n  b: "x\ny\n z"\n  c: 1\n', { a: { b: 'x y z', c: 1 } }],
+    ['the ends of documents', 'a: 1\n...\n', { a: 1 }],
+    ['folded texts and the line ends of Windows', 'a: >-\r\n  x\r\n  y\r\nb: |\r\n  z\r\n', { a: 'x y', b: 'z\n' }],
+    ['a last line without its end', 'a: |\n  x\n  y', { a: 'x\ny' }],
+  ])('%s', (_what, text, value) => {
+    const [read] = readDocuments(text, 'a.yaml')
+    expect(read).toMatchObject({ value })
   })
 
-  it('knows the manifests of this repository', () => {
-    const [first = ''] = seeds
-    expect(readBlockYaml(first)?.value).toEqual(yamlValue(first))
-    expect(readBlockYaml(first)).toBeDefined()
+  it('a line end that nobody sees as one, so that it is refused here', () => {
+    expect(problemOf('a: 1 # c\u2028b: 2\n')).toBe(
+      '8: has a character that nobody sees, and that kubectl minds: write it as "\\u2028", in double quotes',
+    )
+  })
+})
+
+describe('whole numbers beyond 2^53', () => {
+  it.each([
+    ['YAML', 'a:\n- 9007199254740993\n- 0x7fffffffffffffff\nb: 18446744073709551615\nc: 18446744073709551616\n'],
+    ['JSON', '{"a": [9007199254740993, 9223372036854775807], "b": 18446744073709551615, "c": 18446744073709551616}'],
+  ])('are kept exactly, with their places, in %s', (_what, text) => {
+    const [read] = readDocuments(text, 'a')
+    if (read === undefined || 'message' in read) throw new Error('not read')
+    expect(read.exact).toEqual([
+      { path: ['a', 0], digits: '9007199254740993' },
+      { path: ['a', 1], digits: '9223372036854775807' },
+      { path: ['b'], digits: '18446744073709551615' },
+    ])
+    expect(read.value).toEqual({ a: [2 ** 53, 2 ** 63], b: 2 ** 64, c: 2 ** 64 })
+  })
+})
+
+describe('large and strange texts', () => {
+  it('have no limit for one text in quotes', () => {
+    const long = 'x'.repeat(8 * 1024 * 1024)
+    expect((yamlValue(`a: "${long}"`) as { a: string }).a.length).toBe(long.length)
+    expect(jsonIn(`{"a": "${long}"}`).failed).toBeUndefined()
+  })
+
+  it('are refused where they would need too much memory', () => {
+    expect(problemOf(`a: [${'[],'.repeat(1_500_000)}]`)).toContain('values in one document: split it')
+  })
+
+  it('take about as long to read as to look at, however they are nested', () => {
+    const hostile = [
+      '&a '.repeat(2000),
+      '- &a '.repeat(90),
+      '? '.repeat(90),
+      `${'- '.repeat(90)}x`,
+      '{a: '.repeat(90),
+      `[${'a: b, '.repeat(20_000)}]`,
+      `${'!!str '.repeat(500)}x`,
+      '"\n'.repeat(5_000),
+      `a: [${'\n1,'.repeat(3_000)}]`,
+      `a: "${"\\'".repeat(50_000)}"`,
+    ]
+    const before = process.threadCpuUsage()
+    for (const text of hostile) expect(readYaml(text).length).toBeLessThanOrEqual(1)
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(5_000)
   })
 })
 

@@ -57,6 +57,39 @@ describe('the built-in engine', () => {
     expect(messages[4]).toMatch(/when it came, 2 workloads were before it, first of all ml\/pod-c-/)
   })
 
+  it('admits at once who waits when the limits rise, also whom they could never hold before', () => {
+    const engine = new FifoQueues([{ name: 'team-a', limits: { cpu: '1' } }])
+    engine.observe(queued('holder', 0, '1', ADMITTED), false)
+    engine.observe(queued('large', 1, '3'), false)
+    engine.observe(queued('next', 2, '1'), false)
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['large: OverQueueLimits', 'next: OverQueueLimits'])
+    engine.reconfigure([{ name: 'team-a', limits: { cpu: '4' } }])
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['large: Admitted', 'next: OverQueueLimits'])
+    engine.reconfigure([])
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['large: Admitted', 'next: Admitted'])
+  })
+
+  it('takes nothing from those who hold it when the limits fall, and holds the next', () => {
+    const engine = new FifoQueues([{ name: 'team-a', limits: { cpu: '4' } }])
+    engine.observe(queued('holder', 0, '3', ADMITTED), false)
+    engine.observe(queued('next', 1, '1'), false)
+    engine.reconfigure([{ name: 'team-a', limits: { cpu: '2' } }])
+    expect(verdicts(engine.decide('team-a', NOW))).toEqual(['next: OverQueueLimits'])
+    engine.reconfigure([{ name: 'team-a', limits: { cpu: '500m' } }])
+    const [aside, ...more] = engine.decide('team-a', NOW)
+    expect([messageOf(aside), more]).toEqual([expect.stringContaining('never'), []])
+  })
+
+  it('gives the place of the new configuration to whom it admits from then on', () => {
+    const engine = builtinEngine([])
+    let changes = 0
+    engine.onChange?.(() => changes++)
+    engine.decider?.observe(queued('a', 1), false)
+    engine.reconfigure([{ name: 'team-a', limits: {}, nodeLabels: { pool: 'gpu' } }])
+    expect(changes).toBe(1)
+    expect(JSON.stringify(engine.decider?.decide('team-a', NOW))).toContain('"nodeSelector":{"pool":"gpu"}')
+  })
+
   it('admits nothing that names no queue, and says what to do', () => {
     const engine = new FifoQueues([])
     engine.observe(inQueue(queued('a', 1), ''), false)

@@ -7,6 +7,12 @@ import { cached, NOW, workloadFor } from '../../support/jobs.ts'
 import { managedPod } from '../../support/pods.ts'
 import { ADMITTED, workloadOf } from '../../support/workloads.ts'
 
+const TEAM_A = { name: 'team-a', limits: { pods: 64 } }
+const PLAN = {
+  ...{ namespace: 'ml', name: 'w', queueName: 'team-a', podSets: [], priority: 0, completeAt: '5' },
+  ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'train', uid: 'u1', controller: true }],
+}
+
 const flexible = (name: string, count: number, min: number, version = '100') =>
   cached({
     name,
@@ -60,10 +66,44 @@ describe('the built-in engine and Jobs', () => {
   })
 
   it('gives back for Jobs, and not for groups, whose pods may be replaced', () => {
-    const engine = builtinEngine([])
+    const engine = builtinEngine([TEAM_A])
     const done = new Map([['main', 1]])
     expect(engine.reclaim?.(workloadFor(flexible('a', 4, 4), ADMITTED), done)).toHaveLength(1)
     expect(engine.reclaim?.(workloadOf([managedPod()], ADMITTED), done)).toEqual([])
+  })
+
+  it('counts an admission as a whole, whatever was given back of the last one', () => {
+    const four = workloadFor(flexible('a', 4, 4), ADMITTED)
+    const less = { ...four, status: { ...four.status, reclaimablePods: [{ name: 'main', count: 3 }] } }
+    const engine = builtinEngine([TEAM_A])
+    expect(engine.requeue(less, 'because', NOW)).toMatchObject([{ status: { reclaimablePods: [] } }])
+    expect(engine.requeue(four, 'because', NOW)[0]).not.toHaveProperty('status.reclaimablePods')
+    const waiting = { ...less, status: { reclaimablePods: [{ name: 'main', count: 3 }] } }
+    expect(engine.takeOver?.(waiting, NOW)).toMatchObject([{ status: { reclaimablePods: [] } }])
+  })
+
+  it('holds no Workload of a Job in a queue without limits, and takes nothing back that nobody counts', () => {
+    const [open, listed] = [builtinEngine([]), builtinEngine([TEAM_A])]
+    const plan = { ...PLAN, kind: 'job', job: { framework: 'batch/job', uid: 'u1' } } as const
+    expect(open.compose(plan).metadata).not.toHaveProperty('finalizers')
+    expect(listed.compose(plan).metadata.finalizers).toEqual(['muster.dev/resource-in-use'])
+    expect(open.compose({ ...PLAN, kind: 'single' }).metadata.finalizers).toEqual(['muster.dev/resource-in-use'])
+    expect(open.reclaim?.(workloadFor(flexible('a', 4, 4), ADMITTED), new Map([['main', 1]]))).toEqual([])
+  })
+
+  it('holds it from when on the queue has limits, or it moves to another queue', () => {
+    const plan = { ...PLAN, kind: 'job', job: { framework: 'batch/job', uid: 'u1' } } as const
+    const free = { ...builtinEngine([]).compose(plan) }
+    const known = { ...free, metadata: { ...free.metadata, uid: 'w1', resourceVersion: '7', finalizers: ['own'] } }
+    const finalizers = ['own', 'muster.dev/resource-in-use']
+    expect(builtinEngine([]).secure(known)).toEqual([])
+    expect(builtinEngine([TEAM_A]).secure(known)).toMatchObject([
+      { kind: 'HoldWorkload', workload: { uid: 'w1' }, resourceVersion: '7', finalizers },
+    ])
+    const secured = { ...known, metadata: { ...known.metadata, finalizers } }
+    expect(builtinEngine([TEAM_A]).secure(secured)).toEqual([])
+    expect(builtinEngine([]).moveTo(known, 'team-b', '9')).toMatchObject([{ kind: 'SetQueue', finalizers }])
+    expect(builtinEngine([]).moveTo(secured, 'team-b', '9')[0]).not.toHaveProperty('finalizers')
   })
 
   it('keeps in its cache for whom the Workload is, and what a stopped Job gets back', () => {

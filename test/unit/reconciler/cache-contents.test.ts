@@ -1,5 +1,6 @@
 import { serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
+import { composeWorkload } from '../../../src/engines/builtin/workloads.ts'
 import { ADMISSION_GATE, GROUP_ROLE, GROUP_SETS, MANAGED, ROLE_HASH } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { outlined } from '../../../src/kube/vocabulary/outline.ts'
@@ -66,7 +67,11 @@ describe('what the cache keeps', () => {
   })
 
   it('of a pod makes the same Workload and the same role as the pod itself', () => {
-    expect(composeSingle('w', podForCache(pod))).toEqual(composeSingle('w', pod))
+    const workloadOf = (pod: Pod) => {
+      const composition = composeSingle('w', pod)
+      return 'plan' in composition ? composeWorkload(composition.plan) : composition
+    }
+    expect(workloadOf(podForCache(pod))).toEqual(workloadOf(pod))
     expect(askedBy(podForCache(pod))).toEqual(askedBy(pod))
     expect(roleNameOf(podForCache(pod))).toBe(roleNameOf(pod))
   })

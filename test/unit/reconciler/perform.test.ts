@@ -171,14 +171,18 @@ describe('a write of the reconciler', () => {
   })
 
   it.each([
-    ['another controller', stored(group('other', 4))],
-    ['no controller', { ...stored(group('w', 4)), metadata: { namespace: 'ml', name: 'gang', uid: 'uid-1' } }],
-  ])('never touches an object of the same name with %s', async (_what, known) => {
+    ['another controller', stored(group('other', 4)), 'Workload gang'],
+    [
+      'no controller',
+      { ...stored(group('w', 4)), metadata: { namespace: 'ml', name: 'gang', uid: 'uid-1' } },
+      'somebody else',
+    ],
+  ])('never touches an object of the same name with %s', async (_what, known, whose) => {
     const { api, calls } = apiThat()
     const action: Action = { kind: 'EnsureObject', resource: POD_GROUPS, wanted: group('w', 3), known }
     expect(await perform(action, api, memory)).toEqual({
       kind: 'blocked',
-      message: 'PodGroup ml/gang belongs to somebody else',
+      message: `PodGroup ml/gang belongs to ${whose}`,
     })
     expect(calls).toEqual([])
   })

@@ -2,6 +2,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Configuration, DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import { readDocuments } from '../../../src/documents/documents.ts'
+import { NOTHING_SERVED } from '../../../src/kube/vocabulary/served-scheduling.ts'
+import { ClusterState } from '../../../src/review/cluster-state.ts'
 import type { ReviewOptions } from '../../../src/review/review.ts'
 import { file, job, path, pod, QUEUE, results, review, stdinOf } from './fixtures.ts'
 
@@ -88,7 +91,7 @@ describe('the cluster state', () => {
     ['a broken document', 'a: [\n', '2:1: is not valid YAML'],
   ])('with %s ends the review before it starts', async (_what, text, message) => {
     const report = await review([file('fine.json', pod())], { clusterState: [file('broken.yaml', text)] })
-    expect(report.reviewed).toEqual([])
+    expect(report.results).toEqual([])
     expect(report.unreadable.map(each => `${each.line}:${each.column}: ${each.message}`)[0]).toContain(message)
   })
 })
@@ -134,5 +137,32 @@ describe('files', () => {
     expect(report.unreadable).toMatchObject([
       { file: '-', line: 2, column: 1, message: expect.stringContaining('no apiVersion') },
     ])
+  })
+
+  it('says what is served for placing pods together, else nothing is', () => {
+    const served = (...objects: readonly object[]) => {
+      const state = new ClusterState()
+      for (const document of readDocuments(objects.map(object => JSON.stringify(object)).join('\n'), 'state.json')) {
+        if ('message' in document) throw new Error(document.message)
+        expect(state.add(document)).toEqual([])
+      }
+      return state.world(DEFAULT_CONFIGURATION).scheduling()
+    }
+    const group = { kind: 'APIGroup', apiVersion: 'v1', name: 'scheduling.k8s.io', versions: [{ version: 'v1beta1' }] }
+    const kubernetes = { version: 'v1beta1', podGroups: true, composites: false }
+    expect(served({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } })).toEqual(NOTHING_SERVED)
+    expect(served(group)).toEqual({ ...NOTHING_SERVED, kubernetes })
+    expect(served({ kind: 'APIGroupList', apiVersion: 'v1', groups: [group] })).toEqual({
+      ...NOTHING_SERVED,
+      kubernetes,
+    })
+    const podGroup = { apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'PodGroup', metadata: { name: 'a' } }
+    expect(served(podGroup).kubernetes?.version).toBe('v1alpha2')
+    const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
+    expect(served({ ...crd, metadata: { name: 'podgroups.scheduling.run.ai' } }).kai).toBe(true)
+    const rules = [{ apiGroups: ['scheduling.k8s.io'], resources: ['podgroups'] }]
+    const metadata = { name: 'system:controller:job-controller' }
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata, rules }
+    expect(served(group, role).jobController).toBe(true)
   })
 })

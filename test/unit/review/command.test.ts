@@ -68,7 +68,7 @@ describe('the exit code of muster review', () => {
 
   it.each([
     [[], 'nothing to review: name a file or a folder, or "-" for standard input'],
-    [['a', '-o', 'xml'], '--output: "xml" is none of table, json, yaml'],
+    [['a', '-o', 'xml'], '--output: "xml" is none of table, json, yaml, objects, diff, junit, sarif, github'],
     [['a', '--stage', 'both'], '--stage: "both" is none of all, mutating, validating'],
     [['a', '--as-group', 'dev'], '--as-group needs --as USER, and USER a name'],
     [['-', '--cluster-state', '-'], '"-" is there twice, but standard input can be read only once'],
@@ -128,15 +128,12 @@ guard: {exemptGroups: [admins]}
       const labels = `    ${QUEUE}: q\n    app: train\n`
       return `apiVersion: v1\nkind: Pod\nmetadata:\n  name: p-${index}\n  labels:\n${labels}spec:\n  containers:\n    - name: main\n      image: a:1\n`
     }).join('---\n')
-    const started = performance.now()
     const { status, stdout } = muster([file('many.yaml', text), '-o', 'json'])
-    // Five seconds on a machine that does nothing else; tests share theirs.
-    expect(performance.now() - started).toBeLessThan(15_000)
     expect(status).toBe(0)
     const { results } = JSON.parse(stdout)
     expect(results).toHaveLength(10_000)
     expect(results.at(-1)).toMatchObject({ name: 'p-9999', source: { document: 10_000, line: 9_999 * 12 + 1 } })
-  }, 30_000)
+  })
 
   it('does not load the server', () => {
     const trace =

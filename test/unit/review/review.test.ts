@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
-import { formatReport } from '../../../src/review/format.ts'
+import { createFormatter, type Format } from '../../../src/review/formats/all.ts'
+import { Tally } from '../../../src/review/report.ts'
 import { impersonated } from '../../../src/review/user.ts'
-import { file, folder, path, pod, QUEUE, results, review } from './fixtures.ts'
+import { file, folder, path, pod, QUEUE, type Report, results, review } from './fixtures.ts'
 
 const GATE = { name: 'kueue.x-k8s.io/admission' }
 function update(oldObject: unknown, object: unknown, overrides: Record<string, unknown> = {}) {
@@ -32,7 +33,9 @@ describe('a plain object', () => {
     })
     expect(result?.patch.map(({ path }) => path)).toContain('/spec/schedulingGates')
     expect(Object.keys(result ?? {})).toEqual(
-      'source operation kind namespace name allowed code message errors warnings patch result'.split(' '),
+      'source operation kind namespace name allowed reason code message errors findings warnings patch result'.split(
+        ' ',
+      ),
     )
   })
 
@@ -51,6 +54,8 @@ describe('a plain object', () => {
       type: 'Invalid',
       detail: expect.any(String),
       value: 'Not A Queue',
+      line: 1,
+      column: expect.any(Number),
     })
   })
 
@@ -100,11 +105,7 @@ describe('a List', () => {
   })
 
   it('may be empty', async () => {
-    expect(await review([file('none.json', { apiVersion: 'v1', kind: 'List', items: [] })])).toEqual({
-      reviewed: [],
-      unreadable: [],
-      failures: [],
-    })
+    expect((await review([file('none.json', { apiVersion: 'v1', kind: 'List', items: [] })])).entries).toEqual([])
   })
 })
 
@@ -183,12 +184,19 @@ describe('a failure of Muster itself', () => {
   })
 })
 
+function formatted({ entries }: Report, format: Format, colours = false): string {
+  const formatter = createFormatter(format, { version: '1.2.3', colours })
+  const tally = new Tally()
+  for (const entry of entries) tally.add(entry)
+  return formatter.begin() + entries.map(entry => formatter.entry(entry)).join('') + formatter.end(tally.counts)
+}
+
 describe('the table', () => {
   it('shows what is wrong below each denied object, and no control characters of others', async () => {
     const wrong = pod({ name: 'b\u001b[31m', labels: { [QUEUE]: 'NO' } })
     writeFileSync(path('table.yaml'), `${JSON.stringify(pod())}\n---\n${JSON.stringify(wrong)}\n---\nkind: [\n`)
     const report = await review([path('table.yaml')])
-    const text = formatReport(report, 'table', false).replaceAll(`${folder}/`, '')
+    const text = formatted(report, 'table').replaceAll(`${folder}/`, '')
     expect(text.split('\n').map(line => line.replace(/(Invalid value: "NO").*/, '$1'))).toEqual([
       'RESULT    REASON   KIND  NAMESPACE/NAME  WHERE',
       'admitted  Gated    Pod   default/a       table.yaml:1',
@@ -197,7 +205,7 @@ describe('the table', () => {
       '2 objects: 1 admitted, 1 denied; 1 unreadable',
       '',
     ])
-    expect(formatReport(report, 'table', true)).toContain('\u001b[31mdenied\u001b[0m')
+    expect(formatted(report, 'table', true)).toContain('\u001b[31mdenied\u001b[0m')
   })
 })
 

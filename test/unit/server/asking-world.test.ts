@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { patched } from '../../../src/admission/verdict.ts'
+import { NOTHING_SERVED } from '../../../src/kube/vocabulary/served-scheduling.ts'
 import { answerReview } from '../../../src/server/answer-review.ts'
 import { AskingWorld, type Lookup, type Question } from '../../../src/server/asking-world.ts'
 import { createInquiry, untilAnswered } from '../../../src/server/inquiry.ts'
@@ -24,7 +25,7 @@ describe('a world that asks', () => {
   })
 
   it('answers as if there were nothing where it does not know, and notes each question once', () => {
-    const world = new AskingWorld({ config, self, holds })
+    const world = new AskingWorld({ config, self, holds, served: NOTHING_SERVED })
     for (const _ of [1, 2]) {
       expect(world.namespace('a')).toBe('absent')
       expect(world.owner('a', { ...job, controller: true })).toBe('absent')
@@ -38,7 +39,7 @@ describe('a world that asks', () => {
   })
 
   it('does not ask again for what it has learnt, whatever the answer is, and keeps it', () => {
-    const world = new AskingWorld({ config, self, holds })
+    const world = new AskingWorld({ config, self, holds, served: NOTHING_SERVED })
     const queue: Question = { kind: 'hasDefaultQueue', namespace: 'a' }
     world.learn([
       { question: namespaceOf('a'), answer: { labels: { team: 'x' } } },

@@ -4,6 +4,7 @@ import { answerText } from '../../../src/admission/answer.ts'
 import type { PodSpec } from '../../../src/kube/vocabulary/objects.ts'
 import { RecentRoles } from '../../../src/server/recent-roles.ts'
 import { reviewPodMutation } from '../../../src/webhooks/pods/pods.ts'
+import { creatorStamp } from '../../../src/workload/creator.ts'
 import { roleHash } from '../../../src/workload/role-hash.ts'
 import { tallyOf } from '../../support/tally.ts'
 import { podOf, requestOf, worldOf } from '../webhooks/pods/fixtures.ts'
@@ -64,6 +65,15 @@ describe('the memory of roles', () => {
     const roles = new RecentRoles()
     expect(marksOf(roles, 'a')).toBe(marksOf(roles, 'a'))
     expect(marksOf(roles, 'b').operations).not.toEqual(marksOf(roles, 'a').operations)
+  })
+
+  it('stamps every creator as if it remembered nobody, more of them than it keeps, and long names', () => {
+    const roles = new RecentRoles()
+    const names = [...Array.from({ length: 300 }, (_, user) => `user-${user}`), 'x'.repeat(1000), 'user-0', 'user-299']
+    for (const namespace of ['uid-a', 'uid-b']) {
+      for (const name of [...names, ...names])
+        expect(roles.stampOf(name, namespace)).toBe(creatorStamp(name, namespace))
+    }
   })
 
   it('has an end', () => {

@@ -65,7 +65,7 @@ describe('a write on a Job', () => {
 
 describe('what waits for the last pods', () => {
   const actions = [merge]
-  const wait: Action = { kind: 'UnlessPodsLeft', namespace: 'ml', labelSelector: 'uid=u1', actions }
+  const wait: Action = { kind: 'UnlessPodsLeft', namespace: 'ml', labelSelector: 'uid=u1', asOf: '100/200', actions }
 
   it('is done when none is left that has not ended', async () => {
     const { api, calls } = apiThat()

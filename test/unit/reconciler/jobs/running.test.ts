@@ -101,6 +101,11 @@ describe('an admitted Job', () => {
     ])
   })
 
+  it('is not started while the last pods of an earlier run terminate', () => {
+    expect(acts(jobUnit(cached({ status: { ...SUSPENDED, terminating: 1 } }), admitted))).toEqual([])
+    expect(acts(jobUnit(cached({ status: SUSPENDED }), admitted))).toHaveLength(1)
+  })
+
   it('is cleaned of the marks of the Job that it was copied from', () => {
     const copy = cached({ template: startedTemplate({ metadata: { name: 'job-other-12345' } } as QueuedWorkload) })
     const [action] = acts(jobUnit(copy, admitted))
@@ -136,6 +141,16 @@ describe('a running Job', () => {
     const grown = jobUnit(started(admitted, { spec: { parallelism: 6, completions: 6 } }), admitted)
     expect(acts(grown)).toMatchObject([{ kind: 'PatchJob', patch: { body: { spec: { suspend: true } } } }])
     expect(told(grown)).toEqual(['Evicted: it runs 6 pods, and was admitted with 4'])
+  })
+
+  it('takes nothing back that it gave, while a lost pod terminates beside the one that replaces it', () => {
+    const given = { ...admitted, status: { ...admitted.status, reclaimablePods: [{ name: 'main', count: 2 }] } }
+    const two = { succeeded: 2, active: 2 }
+    expect(acts(jobUnit(started(admitted, { status: two }), given))).toEqual([])
+    expect(acts(jobUnit(started(admitted, { status: { ...two, terminating: 1 } }), given))).toEqual([])
+    expect(acts(jobUnit(started(admitted, { status: { succeeded: 3, active: 1 } }), given))).toMatchObject([
+      { status: { reclaimablePods: [{ name: 'main', count: 3 }] } },
+    ])
   })
 
   it('writes nothing while nothing changes', () => {
@@ -204,6 +219,17 @@ describe('a Job that is stopped', () => {
         },
       },
     ])
+  })
+
+  it('is stopped by whoever comes next from where the last one ended, and nothing is done twice (E23)', () => {
+    const kinds = (options: JobOptions) =>
+      acts(jobUnit(started(gone, options), gone)).map(action =>
+        action.kind === 'PatchJob' ? Object.keys(action.patch.body as object) : action.kind,
+      )
+    expect(kinds({ status: { active: 4 } })).toEqual([['metadata', 'spec']])
+    expect(kinds({ ...suspended, status: left })).toEqual([['status']])
+    expect(kinds({ ...suspended, status: SUSPENDED })).toEqual([['metadata', 'spec']])
+    expect(acts(jobUnit(waiting, gone)).map(({ kind }) => kind)).toEqual(['UnlessPodsLeft'])
   })
 
   it('waits again when no pod of it is left, whoever looks (E22 differs: also not while they terminate)', () => {

@@ -10,7 +10,7 @@ const created = (unit: Parameters<typeof acts>[0]): QueuedWorkload => {
 }
 
 describe('a Job that waits', () => {
-  it('gets a Workload, named, labelled and owned as Kueue does it', () => {
+  it('gets a Workload, named, labelled and owned as Kueue does it (E16)', () => {
     expect(created(jobUnit(cached()))).toMatchObject({
       metadata: {
         name: expect.stringMatching(/^job-train-[0-9a-f]{5}$/),

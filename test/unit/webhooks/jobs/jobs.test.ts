@@ -9,6 +9,7 @@ describe('what /validate/jobs looks at', () => {
   it('is what /mutate/jobs has suspended, if it has to wait', () => {
     expect(JOB_WEBHOOKS).toMatchObject([
       { name: 'mutate-jobs', path: '/mutate/jobs', mutating: true },
+      { name: 'mutate-implicit-gangs', path: '/mutate/implicit-gangs', mutating: true, advisory: true },
       { name: 'validate-jobs', path: '/validate/jobs', mutating: false },
     ])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../../../src/admission/verdict.ts'
 import { controller } from '../pods/fixtures.ts'
-import { annotated, BASIC, created, gang, type JobOptions, jobWorld, updated, ZONE } from './fixtures.ts'
+import { A, annotated, BASIC, created, gang, type JobOptions, jobWorld, updated, ZONE } from './fixtures.ts'
 
 const warningsOf = (verdict: Verdict): readonly string[] => verdict.warnings
 const warned = (options: JobOptions): readonly string[] => warningsOf(created(options))
@@ -44,7 +44,8 @@ describe('what Kubernetes accepts and then does not do', () => {
     expect(warned({ scheduling: { policy: { gang: {} } } })).toEqual([
       'spec.scheduling.policy: a name of KEP-6089, which the API server drops: it would run this Job as basic',
     ])
-    expect(warned(annotated('policy: {gang: {}}'))).toEqual([])
+    const unheard = 'the API server serves no PodGroups (feature gate GenericWorkload, scheduling.k8s.io/v1beta1)'
+    expect(warned(annotated('policy: {gang: {}}'))).toEqual([`${A}: nothing will act on it: ${unheard}`])
   })
 
   it('is said once, and not to the controllers that make Jobs', () => {

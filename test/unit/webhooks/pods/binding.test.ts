@@ -29,6 +29,12 @@ describe('a Binding', () => {
       { annotations: { 'kubernetes.io/config.mirror': 'x' } },
       'metadata.annotations[kubernetes.io/config.mirror]',
     ],
+    ['another gang of KAI', { annotations: { 'pod-group-name': 'other' } }, 'metadata.annotations[pod-group-name]'],
+    [
+      'another part of its gang of KAI',
+      { labels: { 'kai.scheduler/subgroup-name': 'x' } },
+      'metadata.labels[kai.scheduler/subgroup-name]',
+    ],
   ])('is refused when it gives the pod %s', (_what, metadata, field) => {
     for (const resource of ['pods', 'bindings']) {
       expect(brief(bind(metadata, alice, {}, resource))).toEqual([`Forbidden ${field}`])

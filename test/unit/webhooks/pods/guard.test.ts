@@ -108,6 +108,12 @@ const bypasses: readonly Bypass[] = [
     [`Forbidden metadata.labels[${MANAGED}]`],
   ],
   [
+    'a pod that waits behind a gate of the same name gets a queue',
+    podOf({ gates: [GATE] }),
+    podOf({ gates: [GATE], labels: { 'queue-name': 'q' } }),
+    [`Forbidden metadata.labels[${K}queue-name]`],
+  ],
+  [
     'a pod that names a queued owner is declared queued',
     podOf({ owners: [controller('batch/v1', 'Job', 'job')] }),
     podOf({ owners: [controller('batch/v1', 'Job', 'job')], labels: { managed: 'true' } }),
@@ -174,6 +180,15 @@ describe('the guard', () => {
     expect(change(old, next, alice, { exemptUsers: ['alice'] })).toMatchObject({ kind: 'allowed', reason: 'Exempt' })
     const admin = { username: 'bob', groups: ['platform-admins'] }
     expect(change(old, next, admin, { exemptGroups: ['platform-admins'] })).toMatchObject({ kind: 'allowed' })
+  })
+
+  it('leaves a pod that came with the gate and without a queue to who put the gate there', () => {
+    const other = podOf({ gates: [GATE] })
+    expect(change(other, podOf({ gates: [GATE], labels: { 'example.com/app': 'mine' } }))).toMatchObject({
+      kind: 'allowed',
+    })
+    expect(change(other, podOf({ gates: [] }))).toMatchObject({ kind: 'allowed' })
+    expect(change(waiting, withLabel(waiting, 'queue-name', 'other'))).toMatchObject({ kind: 'allowed' })
   })
 
   it.each(settled)('keeps what a lifted pod was admitted with, by every way: %s %s', (kind, key) => {
@@ -287,6 +302,22 @@ describe('subresources', () => {
       expect(change(lifted, next, muster, {}, 'resize')).toMatchObject({ kind: 'allowed' })
     }
     expect(change(lifted, sized('a lot'), alice, {}, 'resize')).toMatchObject({ kind: 'denied' })
+  })
+
+  it('let no pod of a started Job grow either, also where pods themselves are not queued', () => {
+    const ofJob = (cpu: string): Pod => ({
+      ...sized(cpu),
+      metadata: { name: 'train-x', labels: { [`${K}podset`]: 'main' } },
+    })
+    for (const frameworks of [['pod', 'batch/job'], ['batch/job']]) {
+      const resize = (cpu: string): Verdict => change(ofJob('1'), ofJob(cpu), alice, { frameworks }, 'resize')
+      expect(errorsOf(resize('2'))[0]?.detail).toContain('the pod has 1 cpu of its queue and would use 2')
+      expect(resize('500m')).toMatchObject({ kind: 'allowed' })
+    }
+    const plain = (cpu: string): Pod => ({ ...sized(cpu), metadata: { name: 'train-x' } })
+    expect(change(plain('1'), plain('2'), alice, {}, 'resize')).toMatchObject({ kind: 'allowed' })
+    // Somebody else's mark, where no Job is queued here.
+    expect(change(ofJob('1'), ofJob('2'), alice, { frameworks: ['pod'] }, 'resize')).toMatchObject({ kind: 'allowed' })
   })
 
   it('keep the size of a pod that waits', () => {

@@ -109,8 +109,14 @@ describe('a JobSet', () => {
 
   it('ends its Workload with its own message', () => {
     const done = cached({}, { conditions: [{ type: 'Completed', status: 'True', message: 'jobset completed' }] })
-    expect(acts(unit(done, admitted))).toMatchObject([
-      { status: { conditions: [{}, {}, { reason: 'Succeeded', message: 'jobset completed' }] } },
+    const end = { status: { conditions: [{}, {}, { reason: 'Succeeded', message: 'jobset completed' }] } }
+    expect(acts(unit(done, admitted))).toMatchObject([{ kind: 'UnlessPodsLeft', actions: [end] }])
+  })
+
+  it('keeps its quota when it has failed, until those of its Jobs that still ran have no pods left', () => {
+    const failed = cached({}, { conditions: [{ type: 'Failed', status: 'True', message: 'jobset failed' }] })
+    expect(acts(unit(failed, admitted))).toMatchObject([
+      { kind: 'UnlessPodsLeft', labelSelector: 'jobset.sigs.k8s.io/jobset-uid=u1', actions: [{ kind: 'SetStatus' }] },
     ])
   })
 

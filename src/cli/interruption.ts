@@ -1,0 +1,61 @@
+import { constants } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
+
+/** Somebody wants the command to end before it is done. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  readonly signal: Signal
+
+  constructor(signal: Signal) {
+    super(`interrupted by ${signal}: not everything was reviewed`)
+    this.signal = signal
+  }
+
+  /** As the shell has it. */
+  get exitCode(): number {
+    return 128 + constants.signals[this.signal]
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+type Signal = (typeof SIGNALS)[number]
+
+/** For how long nobody listens: long enough to cost nothing, short enough that nobody presses the keys again. */
+const BREATH_MS = 50
+/** Who has not paused by then waits for an input that may never come. */
+const PATIENCE_MS = 1_000
+
+/**
+ * Listens for Ctrl-C. Who works through a long input pauses now and then, since a signal is heard only in between, and
+ * `pause` throws when there was one; if nobody does, `giveUp` ends what cannot be ended in order. A second signal ends
+ * the process at once, as it would have without this.
+ */
+export function listenForSignals(giveUp: (interrupted: Interrupted) => void): {
+  pause(): Promise<void> | undefined
+  stop(): void
+} {
+  let interrupted: Interrupted | undefined
+  let timer: NodeJS.Timeout | undefined
+  let last = performance.now()
+  const listeners = SIGNALS.map(signal => {
+    const listener = (): void => {
+      const found = new Interrupted(signal)
+      interrupted = found
+      timer = setTimeout(() => giveUp(found), PATIENCE_MS)
+    }
+    process.once(signal, listener)
+    return [signal, listener] as const
+  })
+  const breathe = async (): Promise<void> => {
+    await setImmediate()
+    last = performance.now()
+    if (interrupted !== undefined) throw interrupted
+  }
+  return {
+    pause: () => (performance.now() - last < BREATH_MS ? undefined : breathe()),
+    stop() {
+      clearTimeout(timer)
+      for (const [signal, listener] of listeners) process.off(signal, listener)
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { readInstallation } from '../insight/installation.ts'
+import { changesBetween } from '../insight/queues/changes.ts'
+import { gatherWorkloads } from '../insight/queues/gather.ts'
+import { renderQueues } from '../insight/queues/render.ts'
+import { type QueuesReport, reportQueues } from '../insight/queues/report.ts'
+import { SILENT, Sight } from '../insight/sight.ts'
+import { Informer } from '../kube/cache/informer.ts'
+import type { CacheObserver } from '../kube/cache/observer.ts'
+import { ApiError, type KubeApi } from '../kube/vocabulary/api.ts'
+import { sleep } from '../kube/vocabulary/backoff.ts'
+import { systemClock } from '../kube/vocabulary/clock.ts'
+import type { Engine } from '../reconciler/engine.ts'
+import type { QueuedWorkload } from '../workload/queued-workload.ts'
+import { asking, type CallersCluster, givenConfiguration, openCallersCluster } from './callers-cluster.ts'
+import { EXIT } from './command.ts'
+import type { Parsed } from './flags.ts'
+import { paintFor, print, timestamp } from './outputs.ts'
+import { oneOf } from './review.ts'
+
+const FORMATS = ['table', 'wide', 'json'] as const
+type Format = (typeof FORMATS)[number]
+
+/** Changes come in bursts, and nobody reads faster than this. */
+const SETTLE_MS = 500
+/** Ages grow and limits change without any Workload changing. */
+const REFRESH_MS = 10_000
+
+/** `muster queues`: limits, usage, who holds, who waits and since when. */
+export async function queues(flags: Parsed): Promise<number> {
+  const format = oneOf(flags, 'output', FORMATS)
+  const config = await givenConfiguration(flags)
+  const cluster = await openCallersCluster(flags)
+  const wanted = new Set(flags.positionals)
+  const look = async (workloads?: Iterable<QueuedWorkload>): Promise<QueuesReport> => {
+    const sight = new Sight(cluster.api, systemClock)
+    const installation = await readInstallation(sight, config)
+    const all = workloads ?? (await gatherWorkloads(sight, installation, cluster.namespace))
+    const report = reportQueues(installation, [...all], sight.unseen)
+    return wanted.size === 0 ? report : { ...report, queues: report.queues.filter(({ name }) => wanted.has(name)) }
+  }
+  return await asking(cluster, async () => {
+    if (flags.given('watch')) {
+      const { engine } = await readInstallation(new Sight(cluster.api, systemClock), config)
+      return await follow(cluster, engine, format, look)
+    }
+    await print(shown(await look(), format))
+    return EXIT.ok
+  })
+}
+
+function shown(report: QueuesReport, format: Format): string {
+  if (format === 'json') return `${JSON.stringify(report, null, 2)}\n`
+  return renderQueues(report, { now: systemClock.now(), paint: paintFor(process.stdout), all: format === 'wide' })
+}
+
+/** On a terminal the table is drawn anew; elsewhere each change is a line, which `grep` and logs can use. */
+async function follow(
+  { api, namespace }: CallersCluster,
+  engine: Engine,
+  format: Format,
+  look: (workloads: Iterable<QueuedWorkload>) => Promise<QueuesReport>,
+): Promise<number> {
+  const stopping = interrupted()
+  const informer = new Informer<QueuedWorkload>({
+    ...{ api, clock: systemClock, random: Math.random, log: SILENT, observer: NOBODY },
+    resource: engine.workloads,
+    ...((await mayListAll(api, engine)) ? {} : { namespace }),
+    transform: workload => engine.forCache(workload),
+  })
+  let changes = 0
+  let wake = (): void => {}
+  stopping.addEventListener('abort', () => wake())
+  informer.subscribe(() => {
+    changes += 1
+    wake()
+  })
+  informer.start()
+  try {
+    await informer.whenSynced()
+    let last: QueuesReport | undefined
+    while (!stopping.aborted) {
+      const seen = changes
+      const report = await look(informer.values())
+      await print(drawn(last, report, format))
+      last = report
+      const cancel = systemClock.after(REFRESH_MS, () => wake())
+      if (seen === changes && !stopping.aborted) {
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      }
+      cancel()
+      await sleep(systemClock, SETTLE_MS, stopping)
+    }
+    return EXIT.ok
+  } finally {
+    await informer.stop()
+  }
+}
+
+async function mayListAll(api: KubeApi, { workloads }: Engine): Promise<boolean> {
+  try {
+    await api.list(workloads, { limit: 1 })
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return false
+    throw error
+  }
+}
+
+const CLEAR = '\u001b[H\u001b[2J\u001b[3J'
+
+function drawn(last: QueuesReport | undefined, report: QueuesReport, format: Format): string {
+  if (process.stdout.isTTY && format !== 'json') return CLEAR + shown(report, format)
+  const lines = changesBetween(last, report, timestamp(systemClock.now()))
+  if (format === 'json') return last === undefined || lines.length > 0 ? `${JSON.stringify(report)}\n` : ''
+  return lines.map(line => `${line}\n`).join('')
+}
+
+/** Ctrl-C, or whoever reads what is printed has had enough. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  process.stdout.once('error', () => controller.abort())
+  return controller.signal
+}
+
+/** What goes wrong behind a cache it puts right itself. */
+const NOBODY: CacheObserver = {
+  started: () => {},
+  stopped: () => {},
+  relisted: () => {},
+  restarted: () => {},
+  failed: () => {},
+}

@@ -1,0 +1,143 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  IS_GROUP_WORKLOAD,
+  KUEUE_KINDS,
+  KUEUE_RESOURCE_IN_USE,
+  type KueueVersion,
+} from '../../kube/vocabulary/kueue.ts'
+import { RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
+import type { Engine } from '../../reconciler/engine.ts'
+import { type Action, targetOf } from '../../workload/actions.ts'
+import type { WorkloadPlan } from '../../workload/compose.ts'
+import { creatorOf, prebuiltWorkloadOf, priorityClassOf } from '../../workload/pod-facts.ts'
+import { type ConditionChange, condition, isTrue, withConditions } from '../../workload/queued-workload.ts'
+import { WORKLOADS as BUILTIN_WORKLOADS } from '../builtin/workloads.ts'
+import { abandonBy, byConditions } from '../conditions.ts'
+import { KueueSettings } from './background.ts'
+import type { KueueStatus, KueueWorkload } from './objects.ts'
+import { placementBy } from './placement.ts'
+import { givenBack } from './requeue.ts'
+import { stateOf } from './state.ts'
+import { composeFor, isForGroup, isOurs, shapeOf, termsOf, workloadForCache } from './workloads.ts'
+
+export interface KueueSetup {
+  /** Kueue's own pod integration is on: what has no stamp of ours is Kueue's. */
+  readonly gatesPods?: boolean
+  /** Kueue takes admissions back whose pods do not get ready, so it has to be told when they are. */
+  readonly waitsForPodsReady?: boolean
+}
+
+/**
+ * Kueue as the engine: it queues, admits and evicts, and Muster does for pods what Kueue's own pod integration, which
+ * is switched off then, would do. Everything that the two have to say to each other stands in Kueue's Workloads.
+ *
+ * Each write of a status has the resource version on which it was decided, and changes only what it says: Kueue applies
+ * its own fields by force, and never meets one that we would have to keep.
+ */
+export function kueueEngine(version: KueueVersion, setup: KueueSetup = {}): Engine {
+  const kinds = KUEUE_KINDS[version]
+  const { workloads } = kinds
+  const settings = new KueueSettings()
+  const common = byConditions({ workloads, finalizer: KUEUE_RESOURCE_IN_USE })
+  const abandon = abandonBy(common)
+  const setStatus = (workload: KueueWorkload, status: KueueStatus): readonly Action[] => {
+    const { resourceVersion = '' } = workload.metadata
+    return [{ kind: 'SetStatus', resource: workloads, workload: targetOf(workload), resourceVersion, status }]
+  }
+  return {
+    ...common,
+    name: 'kueue',
+    // Jobs and whatever else Kueue has an integration for stay Kueue's.
+    holds: ['pod'],
+    background: settings.watches(kinds),
+    admitsWhole: true,
+    shapeOf,
+    // By which Kueue's own pod integration knows its pods again, should it be switched on once more.
+    wholeTemplates: true,
+    superseded: { workloads: BUILTIN_WORKLOADS, finalizer: RESOURCE_IN_USE },
+    ...(setup.gatesPods && { owns: pod => creatorOf(pod) !== undefined }),
+    ...(setup.waitsForPodsReady && {
+      reportReady: (workload, ready, now) => {
+        const conditions = withConditions(workload, readiness(workload, ready), now)
+        return conditions === undefined ? [] : setStatus(workload, { conditions })
+      },
+    }),
+    stopReason: stopReasonOf,
+    obstacle: plan => notPrebuilt(plan) ?? unknownClass(plan, settings),
+    compose: composeFor(version, settings),
+    forCache: workloadForCache,
+    isForGroup,
+    read: stateOf,
+    placement: placementBy(settings),
+    // Kueue says itself that a Workload is evicted, also when it is switched off.
+    evict: () => [],
+    abandon: (workload, now, end) => (isOurs(workload) ? abandon(workload, now, end) : []),
+    requeue: (workload, why, now, missing = { places: 0, note: '' }) => {
+      const status = givenBack(version, workload, why, now, missing)
+      return status === undefined ? [] : setStatus(workload, status)
+    },
+    follow: (workload, first) => {
+      if (isTrue(workload, 'QuotaReserved')) return []
+      const { resourceVersion = '' } = workload.metadata
+      const change = termsOf(version, workload, first, settings)
+      const target = { resource: workloads, workload: targetOf(workload), resourceVersion }
+      if (Object.keys(change).length === 0) return []
+      return [{ kind: 'SetQueue', ...target, queueName: workload.spec.queueName, ...change }]
+    },
+    reclaim: (workload, succeeded) => {
+      const wanted = isForGroup(workload) ? reclaimable(workload, succeeded) : []
+      return isDeepStrictEqual(wanted, workload.status?.reclaimablePods ?? [])
+        ? []
+        : setStatus(workload, { reclaimablePods: wanted })
+    },
+  }
+}
+
+/** Who names a Workload that others make is not given another one, for which he would be charged again. */
+function notPrebuilt({ kind, first }: WorkloadPlan): string | undefined {
+  const name = first && prebuiltWorkloadOf(first)
+  if (!name) return undefined
+  return kind === 'group'
+    ? `prebuilt Workload ${name} does not exist: create it, with the annotation ${IS_GROUP_WORKLOAD}: "true"`
+    : `prebuilt Workload ${name} is for a single pod, which Muster does not do: make the pod a group of one of that name`
+}
+
+function unknownClass({ first }: WorkloadPlan, settings: KueueSettings): string | undefined {
+  const name = first === undefined ? '' : priorityClassOf(first)
+  if (name === '' || settings.priorityOf(name) !== undefined) return undefined
+  return `WorkloadPriorityClass ${name} does not exist: create it, or take the label kueue.x-k8s.io/priority-class away`
+}
+
+/** As Kueue's own integrations call it. */
+function stopReasonOf(workload: KueueWorkload): string {
+  if (workload.metadata.deletionTimestamp != null) return 'WorkloadDeleted'
+  const evicted = condition(workload, 'Evicted')
+  return evicted?.status === 'True' ? `WorkloadEvictedDueTo${evicted.reason}` : 'NotAdmitted'
+}
+
+/**
+ * That they have never been ready nobody has to write: Kueue takes it for true. Unlike in Kueue, who has done his work
+ * is not missed: a group that ends unevenly does not lose its admission for it.
+ */
+function readiness(workload: KueueWorkload, ready: boolean): readonly ConditionChange[] {
+  const known = condition(workload, 'PodsReady')
+  const wasReady = known?.status === 'True'
+  if (ready === wasReady) return []
+  if (!ready) return [{ type: 'PodsReady', status: 'False', reason: 'WaitForRecovery', message: NOT_READY }]
+  const reason = known?.reason === 'WaitForRecovery' ? 'Recovered' : 'Started'
+  return [{ type: 'PodsReady', status: 'True', reason, message: 'all pods are ready, or have done their work' }]
+}
+
+const NOT_READY = 'not all pods are ready any more'
+
+/** Never less than before, which Kueue refuses as long as quota is reserved, and no more than there are places. */
+function reclaimable(
+  { spec, status }: KueueWorkload,
+  succeeded: ReadonlyMap<string, number>,
+): readonly { readonly name: string; readonly count: number }[] {
+  const before = new Map((status?.reclaimablePods ?? []).map(({ name, count }) => [name, count]))
+  return spec.podSets.flatMap(({ name, count }) => {
+    const done = Math.min(count, Math.max(succeeded.get(name) ?? 0, before.get(name) ?? 0))
+    return done > 0 ? [{ name, count: done }] : []
+  })
+}

@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  IS_GROUP_WORKLOAD,
+  KUEUE_GROUP,
+  KUEUE_KINDS,
+  KUEUE_RESOURCE_IN_USE,
+  type KueueVersion,
+} from '../../kube/vocabulary/kueue.ts'
+import { ADMISSION_GATED_BY, JOB_UID } from '../../kube/vocabulary/names.ts'
+import type { Pod, PodSpec, StringMap } from '../../kube/vocabulary/objects.ts'
+import { parseInt32 } from '../../validation/numbers.ts'
+import { askedOf, keptOf } from '../../workload/asked.ts'
+import type { WorkloadPlan } from '../../workload/compose.ts'
+import { admissionGatedBy, maxExecTimeOf, nameOf, priorityClassOf, uidOf } from '../../workload/pod-facts.ts'
+import { type QueuedWorkload, WORKLOAD_GROUP, WORKLOAD_POD } from '../../workload/queued-workload.ts'
+import type { KueueSettings } from './background.ts'
+import type { FlavoredSpec, KueueSpec, KueueWorkload } from './objects.ts'
+
+/** The Workload of a unit, as Kueue's own pod integration would make it: the same names, marks and words. */
+export function composeFor(
+  version: KueueVersion,
+  settings: Pick<KueueSettings, 'priorityOf'>,
+): (plan: WorkloadPlan) => KueueWorkload {
+  const { workloads } = KUEUE_KINDS[version]
+  return plan => {
+    const { name, namespace, queueName, podSets, ownerReferences, first } = plan
+    return {
+      apiVersion: `${workloads.group}/${workloads.version}`,
+      kind: workloads.kind,
+      metadata: {
+        name,
+        namespace,
+        ...marksFor(plan),
+        finalizers: [KUEUE_RESOURCE_IN_USE],
+        ownerReferences,
+      },
+      spec: {
+        queueName,
+        podSets,
+        ...priorityIn(version, plan, settings),
+        ...(first && timeLimitOf(first)),
+      },
+    }
+  }
+}
+
+/** By which Kueue, and whoever looks, knows for whom it is. */
+function marksFor({ kind, name, first }: WorkloadPlan): {
+  readonly labels?: StringMap
+  readonly annotations: StringMap
+} {
+  if (kind === 'group') return { annotations: { [IS_GROUP_WORKLOAD]: 'true', [WORKLOAD_GROUP]: name } }
+  const [pod, uid] = first === undefined ? ['', ''] : [nameOf(first), uidOf(first)]
+  return { labels: { [JOB_UID]: uid }, annotations: { [WORKLOAD_POD]: pod } }
+}
+
+/** What is not a number has no effect in Kueue either; the webhook refuses it. */
+function timeLimitOf(pod: Pod): Pick<KueueSpec, 'maximumExecutionTimeSeconds'> {
+  const limit = maxExecTimeOf(pod)
+  const parsed = limit === undefined ? undefined : parseInt32(limit)
+  return parsed !== undefined && 'value' in parsed && parsed.value > 0
+    ? { maximumExecutionTimeSeconds: parsed.value }
+    : {}
+}
+
+type Priority = Pick<KueueSpec, 'priority' | 'priorityClassRef' | 'priorityClassName' | 'priorityClassSource'>
+
+/** The class that the pods name for their Workload, else the one that Kubernetes gave the pods their priority by. */
+function priorityIn(
+  version: KueueVersion,
+  { first, priority }: Pick<WorkloadPlan, 'first' | 'priority'>,
+  settings: Pick<KueueSettings, 'priorityOf'>,
+): Priority {
+  const ofWorkload = first === undefined ? '' : priorityClassOf(first)
+  const value = ofWorkload === '' ? undefined : settings.priorityOf(ofWorkload)
+  if (value !== undefined) {
+    const named = classRef(version, KUEUE_GROUP, 'WorkloadPriorityClass', ofWorkload)
+    return { priority: value, ...named }
+  }
+  const ofPod = first?.spec.priorityClassName
+  return { priority, ...(ofPod && classRef(version, 'scheduling.k8s.io', 'PriorityClass', ofPod)) }
+}
+
+function classRef(version: KueueVersion, group: string, kind: string, name: string): Priority {
+  if (version === 'v1beta2') return { priorityClassRef: { group, kind, name } }
+  return { priorityClassName: name, priorityClassSource: `${group}/${kind.toLowerCase()}` }
+}
+
+export const isForGroup = ({ metadata }: QueuedWorkload): boolean =>
+  metadata.annotations?.[IS_GROUP_WORKLOAD] === 'true'
+
+/** Others make Workloads for pods, too, ahead of them: those are not ours to end. */
+export const isOurs = ({ metadata: { annotations } }: QueuedWorkload): boolean =>
+  annotations?.[WORKLOAD_POD] !== undefined || annotations?.[WORKLOAD_GROUP] !== undefined
+
+/** Whether it is for a pod: Kueue has Workloads of Jobs and of others, which are none of our business. */
+export function isForPods(workload: QueuedWorkload): boolean {
+  const { annotations, ownerReferences } = workload.metadata
+  if (isForGroup(workload) || annotations?.[WORKLOAD_POD] !== undefined) return true
+  return (ownerReferences ?? []).some(({ kind, apiVersion }) => kind === 'Pod' && apiVersion === 'v1')
+}
+
+/**
+ * What a Workload that waits lacks of what its pods say by now: another class, or one consent less. What is longer than
+ * a mark may be is known by its hash only, and stays until it is gone.
+ */
+export function termsOf(
+  version: KueueVersion,
+  workload: KueueWorkload,
+  first: Pod,
+  settings: Pick<KueueSettings, 'priorityOf'>,
+): { readonly annotations?: StringMap; readonly terms?: Priority } {
+  const gates = admissionGatedBy(first)
+  const known = workload.metadata.annotations?.[ADMISSION_GATED_BY] ?? ''
+  const isGiven = gates !== known && known !== '' && (gates === '' || known.includes(gates))
+  const value = settings.priorityOf(priorityClassOf(first))
+  const terms = value === undefined ? {} : priorityIn(version, { first, priority: 0 }, settings)
+  const before = priorityOf(workload.spec)
+  const isChanged = value !== undefined && !isDeepStrictEqual(terms, before)
+  return { ...(isGiven && { annotations: { [ADMISSION_GATED_BY]: gates } }), ...(isChanged && { terms }) }
+}
+
+/** What the cache keeps of a pod's spec: what Kueue charges for, and what it chooses a flavor by. */
+export function shapeOf(spec: PodSpec): PodSpec {
+  const { affinity, runtimeClassName, resourceClaims } = spec as FlavoredSpec
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  const kept: FlavoredSpec = {
+    ...keptOf(spec),
+    ...(required != null && {
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+    }),
+    ...(runtimeClassName && { runtimeClassName }),
+    ...(resourceClaims?.length && { resourceClaims }),
+  }
+  return kept
+}
+
+function priorityOf({ priority, priorityClassRef, priorityClassName, priorityClassSource }: KueueSpec): Priority {
+  return {
+    ...(priority !== undefined && { priority }),
+    ...(priorityClassRef && { priorityClassRef }),
+    ...(priorityClassName && { priorityClassName }),
+    ...(priorityClassSource && { priorityClassSource }),
+  }
+}
+
+const MARKS: ReadonlySet<string> = new Set([IS_GROUP_WORKLOAD, WORKLOAD_POD, WORKLOAD_GROUP, ADMISSION_GATED_BY])
+
+/** Of the templates what is charged for the pods. Of what is for others, that it is there: its name is taken. */
+export function workloadForCache(workload: KueueWorkload): KueueWorkload {
+  const { apiVersion, kind, metadata, spec, status } = workload
+  const { labels: _, annotations, ...identity } = metadata
+  const marks = Object.entries(annotations ?? {}).filter(([key]) => MARKS.has(key))
+  const known = { ...identity, ...(marks.length > 0 && { annotations: Object.fromEntries(marks) }) }
+  const { queueName = '', podSets, active } = spec
+  const base = { ...(apiVersion && { apiVersion }), ...(kind && { kind }), metadata: known }
+  if (!isForPods(workload)) return { ...base, spec: { queueName, podSets: [] } }
+  return {
+    ...base,
+    spec: {
+      queueName,
+      ...(active !== undefined && { active }),
+      ...priorityOf(spec),
+      podSets: podSets.map(({ name, count = 1, template }) => ({
+        name,
+        count,
+        template: { spec: askedOf(template?.spec ?? {}) },
+      })),
+    },
+    ...(status && { status }),
+  }
+}

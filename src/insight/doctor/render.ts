@@ -1,0 +1,37 @@
+import { oneLine } from '../../review/formats/formatter.ts'
+import { type Paint, wrapped } from '../text.ts'
+import type { Diagnosis, Finding } from './diagnosis.ts'
+
+/** What is wrong and what to do about it first; then what could not be looked at, and what is good to know. */
+export function renderDiagnosis({ findings, notes, unseen }: Diagnosis, paint: Paint): string {
+  const lines = [
+    summary(findings, unseen, paint),
+    ...findings.flatMap(finding => findingLines(finding, paint)),
+    ...section('Not looked at, for want of rights', unseen, paint),
+    ...section('Good to know', notes, paint),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function summary(findings: readonly Finding[], unseen: readonly string[], paint: Paint): string {
+  if (findings.length > 0) {
+    const errors = findings.filter(({ severity }) => severity === 'error').length
+    return paint(`${findings.length} findings, ${errors} of them errors.`.replace(/^1 findings/, '1 finding'), 'bold')
+  }
+  return unseen.length > 0
+    ? paint('Nothing is wrong with what could be looked at.', 'yellow')
+    : paint('The installation is sound.', 'green')
+}
+
+function findingLines({ code, severity, message, remedy, page }: Finding, paint: Paint): readonly string[] {
+  return [
+    '',
+    `${paint(`${severity} ${code}`, severity === 'error' ? 'red' : 'yellow')}  ${paint(page, 'dim')}`,
+    ...wrapped(message, '  '),
+    ...wrapped(`Do: ${remedy}`, '  '),
+  ]
+}
+
+function section(title: string, lines: readonly string[], paint: Paint): readonly string[] {
+  return lines.length === 0 ? [] : ['', paint(title, 'bold'), ...lines.map(line => `  ${oneLine(line)}`)]
+}

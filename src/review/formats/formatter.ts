@@ -1,0 +1,26 @@
+import type { Counts, Entry } from '../report.ts'
+
+/**
+ * Writes a report piece by piece: a report of half a million objects is larger than the memory that a build has, and
+ * than the longest text that Node can hold.
+ */
+export interface Formatter {
+  begin(): string
+  entry(entry: Entry): string
+  end(counts: Counts): string
+}
+
+export interface FormatOptions {
+  /** Of Muster. */
+  readonly version: string
+  readonly colours: boolean
+}
+
+/** Names come from files of others, and a terminal obeys control characters. */
+export function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must go.
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
+}
+
+export const TOOL = 'muster'
+export const REPORT_VERSION = 'review.muster.dev/v1alpha1'

@@ -1,0 +1,60 @@
+import { expect } from 'vitest'
+import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
+import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
+import type { ControlPlane } from './control-plane.ts'
+import { isGated, list } from './manifests.ts'
+import { eventually } from './wait.ts'
+
+/** On a machine with other work: a control plane with Kueue, and what happens in it. */
+export const SETUP_MS = 300_000
+const PATIENCE = { timeoutMs: 90_000 }
+const KUEUE_WORKLOADS = 'workloads.kueue.x-k8s.io'
+
+type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
+
+export type Scene = ReturnType<typeof sceneOn>
+
+/** What happens to pods in one namespace where Kueue admits. */
+export function sceneOn(plane: ControlPlane, namespace: string) {
+  const { kubectl } = plane
+  const pods = async (): Promise<readonly Pod[]> =>
+    (await kubectl.json<{ items: Pod[] }>(['get', 'pods', '-n', namespace])).items
+  const workloads = async (): Promise<readonly QueuedWorkload[]> =>
+    (await kubectl.json<{ items: QueuedWorkload[] }>(['get', KUEUE_WORKLOADS, '-n', namespace])).items
+  const until = async (what: string, check: () => Promise<void>): Promise<void> => {
+    await eventually(`${namespace}: ${what}`, () => check().then(() => true), PATIENCE)
+  }
+  const names = (chosen: readonly Pod[]): string[] => chosen.map(({ metadata }) => metadata.name ?? '').sort()
+  const workload = (name: string): Promise<QueuedWorkload> =>
+    kubectl.json<QueuedWorkload>(['get', KUEUE_WORKLOADS, name, '-n', namespace])
+
+  return {
+    namespace,
+    pods,
+    workloads,
+    workload,
+    until,
+    create: (objects: readonly object[]) => kubectl(['create', '-f', '-'], { stdin: list(objects) }),
+    /** The names of the pods behind the gate. */
+    gated: async () => names((await pods()).filter(pod => isGated(pod))),
+    lifted: async () => names((await pods()).filter(pod => !isGated(pod))),
+    inPhase: async (phase: Phase) => names((await pods()).filter(({ status }) => status?.phase === phase)),
+    /** KWOK lets it run so long. */
+    end: (name: string, outcome: 'succeed' | 'fail' = 'succeed') =>
+      kubectl(['annotate', 'pod', name, '-n', namespace, `muster.dev/test-outcome=${outcome}`]),
+    endAll: () =>
+      kubectl(['annotate', 'pods', '--all', '--overwrite', '-n', namespace, 'muster.dev/test-outcome=succeed']),
+    untilPhase: (name: string, phase: Phase) =>
+      until(`${name} is ${phase}`, async () => {
+        const found = (await pods()).find(({ metadata }) => metadata.name === name)
+        expect(found?.status?.phase).toBe(phase)
+      }),
+    untilCondition: (name: string, type: string, expected: object) =>
+      until(`${name} is ${type}`, async () => {
+        const found = (await workload(name)).status?.conditions?.find(condition => condition.type === type)
+        expect(found).toMatchObject(expected)
+      }),
+    /** The namespace and all in it: what a finalizer held back would hold this back, too. */
+    remove: () => kubectl(['delete', 'namespace', namespace, '--timeout=90s'], { timeoutMs: 100_000 }),
+  }
+}

@@ -1,0 +1,85 @@
+import type { Family } from '../families.ts'
+
+const GANGS = 'src/coscheduling/kubernetes/gangs.ts'
+const NEEDS = 'src/coscheduling/kubernetes/needs.ts'
+const OBJECTS = 'src/coscheduling/kubernetes/objects.ts'
+const TERMS = 'src/coscheduling/kubernetes/terms.ts'
+const PLAN = 'src/workload/group-plan.ts'
+const DROPPED = 'src/workload/builder/dropped.ts'
+
+export const GANG_FAMILIES: readonly Family[] = [
+  {
+    name: 'what kube-scheduler is asked for',
+    tests: [
+      ...['co-scheduler', 'composite', 'driver', 'terms'].map(
+        name => `test/unit/coscheduling/kubernetes/${name}.test.ts`,
+      ),
+      'test/unit/reconciler/grouped.test.ts',
+    ],
+    bugs: [
+      {
+        name: 'makes a gang of the groups of a driver and its workers',
+        from: 'all or nothing is what groups are for, and the driver waits for workers that it would make',
+        file: OBJECTS,
+        find: 'policy: { basic: {} }, ...priority',
+        replace: 'policy: { gang: { minCount: children.length } }, ...priority',
+      },
+      {
+        name: 'leaves the workers out of the Workload',
+        from: 'they are not there yet, and 1.36 then takes no PodGroup of theirs',
+        file: OBJECTS,
+        find: 'const isMissing = expected !== undefined',
+        replace: 'const isMissing = gangs.length === 0 && expected !== undefined',
+      },
+      {
+        name: 'puts workers of another priority under the group of their driver',
+        from: 'the scheduler would look at none of them',
+        file: TERMS,
+        find: 'scheduler === first?.scheduler && priorityClass === first.priorityClass',
+        replace: 'scheduler === first?.scheduler && priorityClass !== undefined',
+      },
+      {
+        name: 'takes the CompositePodGroup of somebody else',
+        from: 'what has the right name is taken for ours',
+        file: NEEDS,
+        find: "return isOurs(composite, admission) ? undefined : { problem: taken(composite, 'CompositePodGroup') }",
+        replace: 'return undefined',
+      },
+      {
+        name: 'asks for a topology twice, above and below',
+        from: 'the driver and the workers each have it, and so has what is above them',
+        file: OBJECTS,
+        find: 'isNearAlready ? undefined : gang.terms.topology',
+        replace: 'gang.terms.topology',
+      },
+      {
+        name: 'forgets the topology of a group',
+        from: 'the annotation is checked, and nobody reads it',
+        file: OBJECTS,
+        find: 'key === undefined ? {} : { constraints: { topology: [{ key }] } }',
+        replace: '{}',
+      },
+      {
+        name: 'lifts a pod whose priority keeps all the others from their nodes',
+        from: 'it has a place in its group, and nobody looks at the PodGroup',
+        file: GANGS,
+        find: 'misplaced.push(...odd)',
+        replace: 'void odd',
+      },
+      {
+        name: 'admits a group that the scheduler will never place',
+        from: 'its pods agree in everything that a queue asks for',
+        file: PLAN,
+        find: ' ??\n    differenceInPlacing(members)',
+        replace: '',
+      },
+      {
+        name: 'says nothing of what the API server has dropped',
+        from: 'the write has succeeded',
+        file: DROPPED,
+        find: 'asksFor(wanted, field, list) && !asksFor(stored, field, list)',
+        replace: 'asksFor(wanted, field, list) && asksFor(stored, field, list)',
+      },
+    ],
+  },
+]

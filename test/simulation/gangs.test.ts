@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { expectEveryPromiseKept } from './runs/expect-kept.ts'
+import { generate } from './schedule/generate.ts'
+
+describe('every promise of the reconciler holds where kube-scheduler places groups', () => {
+  it.each([1, 101])('in the 50 runs from seed %i', from => expectEveryPromiseKept(from, 50, { gangs: true }))
+
+  it('in the 50 runs from seed 1, with Jobs that Muster groups', () =>
+    expectEveryPromiseKept(1, 50, { gangs: true, jobs: true }))
+
+  it('whatever people do to the PodGroups', () => {
+    const done = new Set<string>()
+    for (let seed = 1; seed <= 200; seed++) {
+      for (const { kind } of generate(seed, { gangs: true }).items) if (kind.endsWith('pod-group')) done.add(kind)
+    }
+    expect([...done].sort()).toEqual(['delete-pod-group', 'shrink-pod-group', 'take-pod-group'])
+  })
+})

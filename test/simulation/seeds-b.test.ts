@@ -1,8 +1,0 @@
-import { describe, it } from 'vitest'
-import { expectEveryPromiseKept } from './runs/expect-kept.ts'
-
-const BLOCKS = [301, 351, 401, 451, 501, 551]
-
-describe('every promise of the reconciler holds', () => {
-  it.each(BLOCKS)('in the 50 runs from seed %i', { timeout: 60_000 }, from => expectEveryPromiseKept(from, 50))
-})

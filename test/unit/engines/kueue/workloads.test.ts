@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import type { KueueSpec } from '../../../../src/engines/kueue/objects.ts'
+import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
+import { podForCache } from '../../../../src/reconciler/cache-contents.ts'
+import { unitFrom } from '../../../../src/reconciler/unit.ts'
+import { managedPod } from '../../../support/pods.ts'
+import { recordsOf } from '../../../support/records.ts'
+import { engineWith, planOf } from './fixtures.ts'
+
+const engine = engineWith()
+const specOf = (pods: readonly Pod[], of = engine) => of.compose(planOf(pods)).spec as KueueSpec
+const labelled = (labels: Readonly<Record<string, string>>, pod = managedPod()): Pod => ({
+  ...pod,
+  metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...labels } },
+})
+
+describe("Kueue's Workload of a single pod", () => {
+  it('has the name, the marks, the finalizer and the owner that Kueue gives it', () => {
+    const pod = managedPod({ name: 'unit-test', uid: 'test-uid' })
+    expect(engine.compose(planOf([pod]))).toMatchObject({
+      apiVersion: 'kueue.x-k8s.io/v1beta2',
+      kind: 'Workload',
+      metadata: {
+        name: 'pod-unit-test-65369',
+        namespace: 'ml',
+        labels: { 'kueue.x-k8s.io/job-uid': 'test-uid' },
+        annotations: { 'muster.dev/pod': 'unit-test' },
+        finalizers: ['kueue.x-k8s.io/resource-in-use'],
+        ownerReferences: [
+          { kind: 'Pod', name: 'unit-test', uid: 'test-uid', controller: true, blockOwnerDeletion: true },
+        ],
+      },
+      spec: { queueName: 'team-a', priority: 0, podSets: [{ name: 'main', count: 1 }] },
+    })
+  })
+
+  it('says all that Kueue chooses a flavor by, also when it comes from the cache', () => {
+    const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] }
+    const spec = {
+      containers: [{ name: 'main', image: 'x:1', resources: { limits: { cpu: '2' } } }],
+      initContainers: [{ name: 'side', restartPolicy: 'Always', resources: { requests: { memory: '1Gi' } } }],
+      nodeSelector: { disk: 'ssd' },
+      tolerations: [{ key: 'spot', operator: 'Exists' }],
+      affinity: {
+        nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required },
+        podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] },
+      },
+      runtimeClassName: 'kata',
+      overhead: { cpu: '100m' },
+      resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'one' }],
+    }
+    const pod = podForCache({ ...managedPod(), spec } as Pod, engine.shapeOf)
+    expect(specOf([pod]).podSets[0]?.template.spec).toEqual({
+      ...spec,
+      containers: [{ name: 'main', resources: { requests: { cpu: '2' } } }],
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+    })
+  })
+
+  it('has the limit on its execution time, and none that is no number', () => {
+    const limited = (seconds: string) => specOf([labelled({ 'kueue.x-k8s.io/max-exec-time-seconds': seconds })])
+    expect(limited('3600').maximumExecutionTimeSeconds).toBe(3600)
+    for (const wrong of ['soon', '0', '-1', '4294967296']) {
+      expect(limited(wrong)).not.toHaveProperty('maximumExecutionTimeSeconds')
+    }
+  })
+})
+
+describe("Kueue's Workload of a group", () => {
+  it('has a podSet per role, all pods as owners, and the mark of groups', () => {
+    const member = (index: number, role: string) => managedPod({ name: `g-${index}`, group: 'gang', count: 3, role })
+    const workload = engine.compose(planOf([member(0, 'bbbbbbbb'), member(1, 'aaaaaaaa'), member(2, 'bbbbbbbb')]))
+    expect(workload.metadata.name).toBe('gang')
+    expect(workload.metadata.annotations).toMatchObject({ 'kueue.x-k8s.io/is-group-workload': 'true' })
+    expect(workload.metadata.labels).toBeUndefined()
+    expect(workload.spec.podSets.map(({ name, count }) => [name, count])).toEqual([
+      ['aaaaaaaa', 1],
+      ['bbbbbbbb', 2],
+    ])
+    expect(workload.metadata.ownerReferences?.map(({ name, controller }) => [name, controller])).toEqual([
+      ['g-0', undefined],
+      ['g-1', undefined],
+      ['g-2', undefined],
+    ])
+  })
+})
+
+describe('the priority of a Workload in Kueue', () => {
+  const urgent = labelled({ 'kueue.x-k8s.io/priority-class': 'urgent' })
+  const classed: Pod = { ...managedPod(), spec: { ...managedPod().spec, priorityClassName: 'high', priority: 7 } }
+
+  it('is that of the WorkloadPriorityClass that the label names', () => {
+    expect(specOf([urgent])).toMatchObject({
+      priority: 100,
+      priorityClassRef: { group: 'kueue.x-k8s.io', kind: 'WorkloadPriorityClass', name: 'urgent' },
+    })
+  })
+
+  it('is else that of the pod, with its PriorityClass', () => {
+    expect(specOf([classed])).toMatchObject({
+      priority: 7,
+      priorityClassRef: { group: 'scheduling.k8s.io', kind: 'PriorityClass', name: 'high' },
+    })
+    expect(specOf([managedPod()])).not.toHaveProperty('priorityClassRef')
+  })
+
+  it('is written in the older version as that has it', () => {
+    const old = engineWith('v1beta1')
+    expect(specOf([urgent], old)).toMatchObject({
+      priority: 100,
+      priorityClassName: 'urgent',
+      priorityClassSource: 'kueue.x-k8s.io/workloadpriorityclass',
+    })
+    expect(specOf([classed], old)).toMatchObject({ priorityClassSource: 'scheduling.k8s.io/priorityclass' })
+    expect(old.compose(planOf([classed])).apiVersion).toBe('kueue.x-k8s.io/v1beta1')
+  })
+
+  it('keeps a pod waiting whose class does not exist, and says so', () => {
+    expect(engine.obstacle?.(planOf([labelled({ 'kueue.x-k8s.io/priority-class': 'none' })]))).toMatch(
+      /^WorkloadPriorityClass none does not exist/,
+    )
+    expect(engine.obstacle?.(planOf([urgent]))).toBeUndefined()
+  })
+})
+
+describe('a pod that names a prebuilt Workload', () => {
+  const prebuilt = { 'kueue.x-k8s.io/prebuilt-workload-name': 'gang' }
+
+  it('waits for it, and gets no other', () => {
+    const member = labelled(prebuilt, managedPod({ group: 'gang', count: 1 }))
+    expect(engine.obstacle?.(planOf([member]))).toMatch(/^prebuilt Workload gang does not exist/)
+    expect(engine.obstacle?.(planOf([labelled(prebuilt)]))).toMatch(/^prebuilt Workload gang is for a single pod/)
+  })
+
+  it('is admitted with it when it is there', () => {
+    const member = labelled(prebuilt, managedPod({ name: 'g-0', group: 'gang', count: 1 }))
+    const made = engine.compose(planOf([member]))
+    const metadata = { name: 'gang', namespace: 'ml', annotations: { 'kueue.x-k8s.io/is-group-workload': 'true' } }
+    const workload = engine.forCache({ ...made, metadata })
+    expect(unitFrom('group/ml/gang', recordsOf([member], [workload])).workload).toBe(workload)
+    expect(engine.isForGroup(workload)).toBe(true)
+  })
+})
+
+describe("what the cache keeps of Kueue's Workloads", () => {
+  it('is of those of Jobs that they are there, and have a queue', () => {
+    const workload = {
+      metadata: {
+        name: 'job-train-12345',
+        namespace: 'ml',
+        labels: { mine: 'x' },
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'train', uid: 'u', controller: true }],
+      },
+      spec: { queueName: 'team-a', podSets: [{ name: 'main', count: 1000, template: { spec: { containers: [] } } }] },
+      status: { conditions: [] },
+    }
+    const { ownerReferences } = workload.metadata
+    expect(engine.forCache(workload)).toEqual({
+      metadata: { name: 'job-train-12345', namespace: 'ml', ownerReferences },
+      spec: { queueName: 'team-a', podSets: [] },
+    })
+  })
+})

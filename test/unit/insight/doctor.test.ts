@@ -1,0 +1,280 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
+import { CHECKS, type Code } from '../../../src/insight/doctor/catalog.ts'
+import { diagnose } from '../../../src/insight/doctor/diagnose.ts'
+import { examine } from '../../../src/insight/doctor/examine.ts'
+import type { Deployment, Facts, Lease, Replica } from '../../../src/insight/doctor/facts.ts'
+import { renderDiagnosis } from '../../../src/insight/doctor/render.ts'
+import { RULES, rightsIn } from '../../../src/insight/doctor/rights.ts'
+import { POLICIES } from '../../../src/insight/doctor/surroundings.ts'
+import { Sight } from '../../../src/insight/sight.ts'
+import { plain } from '../../../src/insight/text.ts'
+import { systemClock } from '../../../src/kube/vocabulary/clock.ts'
+import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
+import { NOTHING_SERVED } from '../../../src/kube/vocabulary/served-scheduling.ts'
+import type { InstalledConfiguration } from '../../../src/kube/vocabulary/webhook-configurations.ts'
+import { issuePair, SERVING_NAMES, type ServingPair } from '../../../src/tls/authority.ts'
+import { managedPod } from '../../support/pods.ts'
+import { ReadingApi } from '../../support/reading-api.ts'
+import { ADMITTED, workloadOf } from '../../support/workloads.ts'
+import { cluster } from './fixtures.ts'
+
+const NOW = Date.parse('2026-11-18T05:00:00Z')
+const BASE = new URL('../../../manifests/base/', import.meta.url)
+
+/** Everything that `kubectl apply -k manifests/` would send. */
+const manifests = readdirSync(BASE)
+  .filter(file => file.endsWith('.yaml'))
+  .flatMap(file => parseAllDocuments(readFileSync(new URL(file, BASE), 'utf8')))
+  .map(document => document.toJS() as KubeObject & Record<string, never>)
+const ofKind = (kind: string) => manifests.filter(manifest => manifest.kind === kind)
+
+const trusting = (pair: ServingPair, configuration: InstalledConfiguration): InstalledConfiguration => ({
+  ...configuration,
+  webhooks: (configuration.webhooks ?? []).map(webhook => ({
+    ...webhook,
+    clientConfig: { ...webhook.clientConfig, caBundle: Buffer.from(pair.bundle).toString('base64') },
+  })),
+})
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+function secretOf({ certificate, key, bundle }: ServingPair) {
+  const data = { 'tls.crt': base64(certificate), 'tls.key': base64(key), 'ca.crt': base64(bundle) }
+  return { metadata: { name: 'muster-tls', labels: { 'app.kubernetes.io/managed-by': 'muster' } }, data }
+}
+
+const replica = (node: string, image = 'muster:0.1.0'): Replica => ({
+  metadata: { name: `muster-${node}`, namespace: 'muster-system' },
+  spec: { nodeName: node, containers: [{ image }] },
+})
+
+const deployment = (replicas: number, availableReplicas: number): Deployment => ({
+  ...{ metadata: { name: 'muster' }, spec: { replicas }, status: { availableReplicas } },
+})
+
+const lease = (renewTime: string, written = renewTime): Lease => ({
+  metadata: { name: 'muster', managedFields: [{ time: written.replace(/\.\d+Z/, 'Z') }] },
+  spec: { holderIdentity: 'muster-1', leaseDurationSeconds: 15, renewTime },
+})
+
+let sound: Facts
+let pair: ServingPair
+let strange: ServingPair
+
+beforeAll(async () => {
+  pair = await issuePair(SERVING_NAMES, NOW - 86_400_000)
+  strange = await issuePair(SERVING_NAMES, NOW - 86_400_000)
+  const configurations = (kind: string) =>
+    ofKind(kind).map(each => trusting(pair, each as InstalledConfiguration)) as InstalledConfiguration[]
+  sound = {
+    now: NOW,
+    skewMs: 200,
+    version: '0.1.0',
+    kubernetes: { major: 1, minor: 37 },
+    config: DEFAULT_CONFIGURATION,
+    configErrors: [],
+    crd: { metadata: { name: 'workloads.muster.dev' } },
+    mutating: configurations('MutatingWebhookConfiguration'),
+    validating: configurations('ValidatingWebhookConfiguration'),
+    policies: ofKind('ValidatingAdmissionPolicy'),
+    bindings: ofKind('ValidatingAdmissionPolicyBinding'),
+    secret: secretOf(pair),
+    deployment: deployment(2, 2),
+    replicas: [replica('a'), replica('b')],
+    lease: lease('2026-11-18T04:59:55.400000Z'),
+    namespaces: ['default', 'ml', 'kube-system', 'muster-system'].map(name => ({
+      metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+    })),
+    defaultQueues: [],
+    pods: [managedPod()],
+    workloads: [workloadOf([managedPod()])],
+    served: NOTHING_SERVED,
+    kueueServed: false,
+    missing: [],
+  }
+})
+
+const found = (change: Partial<Facts>) => diagnose({ ...sound, ...change }, []).findings
+const codes = (change: Partial<Facts>) => [...new Set(found(change).map(({ code }) => code))]
+
+const withWebhooks = (change: (webhook: object) => object): Partial<Facts> => ({
+  mutating: (sound.mutating as readonly InstalledConfiguration[]).map(each => ({
+    ...each,
+    webhooks: (each.webhooks ?? []).map(webhook => change(webhook) as never),
+  })),
+})
+const stranger = (webhook: object): Partial<Facts> => ({
+  mutating: [
+    ...(sound.mutating as readonly InstalledConfiguration[]),
+    { metadata: { name: 'x' }, webhooks: [webhook as never] },
+  ],
+})
+const rules = [{ apiGroups: [''], resources: ['pods'], operations: ['CREATE'] }]
+const { guard, coScheduling } = DEFAULT_CONFIGURATION
+
+/** What has to be wrong for each code to be found, and nothing else with it. */
+const TROUBLES: Readonly<Record<Code, () => Partial<Facts>>> = {
+  NotInstalled: () => ({ mutating: [] }),
+  ConfigurationWrong: () => ({ config: undefined, configErrors: ['config.yaml:3:1: queues: is no list'] }),
+  RequestsSlipPast: () => withWebhooks(webhook => ({ ...webhook, failurePolicy: 'Ignore' })),
+  RequestsBlocked: () => ({ config: { ...DEFAULT_CONFIGURATION, guard: { ...guard, statusWriters: ['kwok'] } } }),
+  ReviewsWasted: () => ({
+    config: {
+      ...DEFAULT_CONFIGURATION,
+      integrations: {
+        ...DEFAULT_CONFIGURATION.integrations,
+        podOptions: { namespaceSelector: { matchLabels: { queued: 'yes' } }, podSelector: {} },
+      },
+    },
+    pods: [],
+    workloads: [],
+  }),
+  CoverageUnclear: () =>
+    withWebhooks(webhook => ({
+      ...webhook,
+      matchConditions: [{ name: 'odd', expression: 'true' }, ...conditionsOf(webhook)],
+    })),
+  SystemNamespaceCovered: () => ({
+    ...withWebhooks(webhook => ({ ...webhook, namespaceSelector: {} })),
+    namespaces: [],
+  }),
+  BlockedByOthers: () => stranger({ name: 'other', clientConfig: {}, rules, failurePolicy: 'Fail' }),
+  BundleMissing: () => withWebhooks(webhook => ({ ...webhook, clientConfig: { service: { path: pathOf(webhook) } } })),
+  CertificateWrong: () => ({ secret: secretOf(strange) }),
+  CertificateExpiring: () => ({ now: NOW + 26 * 86_400_000, lease: 'denied', pods: 'denied' }),
+  ReplicasMissing: () => ({ deployment: deployment(2, 1) }),
+  SingleReplica: () => ({ deployment: deployment(1, 1) }),
+  ReplicasTogether: () => ({ replicas: [replica('a'), replica('a')] }),
+  LeaderMissing: () => ({ lease: lease('2026-11-18T04:58:00.000000Z') }),
+  VersionsDiffer: () => ({ replicas: [replica('a', 'muster:0.1.0'), replica('b', 'muster:0.2.0')] }),
+  KubernetesTooOld: () => ({ kubernetes: { major: 1, minor: 29 } }),
+  BackendMissing: () => ({ config: { ...DEFAULT_CONFIGURATION, coScheduling: { ...coScheduling, backend: 'kai' } } }),
+  KueueBeside: () => ({
+    kueueServed: true,
+    ...stranger({ name: 'mpod.kb.io', clientConfig: {}, rules, namespaceSelector: { matchLabels: { a: 'b' } } }),
+  }),
+  KueueMissing: () => ({ config: { ...DEFAULT_CONFIGURATION, engine: 'kueue' } }),
+  RightMissing: () => ({ missing: rightsIn(RULES).slice(0, 1) }),
+  PolicyMissing: () => ({ bindings: ofKind('ValidatingAdmissionPolicyBinding').filter(isNot('muster-workload-size')) }),
+  ExemptionTooWide: () => ({
+    config: { ...DEFAULT_CONFIGURATION, guard: { ...guard, exemptGroups: ['system:authenticated'] } },
+  }),
+  FinalizerStray: () => ({ pods: [withoutLabel(managedPod({ gates: [] }))], workloads: [] }),
+  GateForgotten: () => ({ pods: [withoutLabel(managedPod({ finalizers: [] }))], workloads: [] }),
+  DeletionStuck: () => ({ pods: [managedPod({ deleting: 0, gates: [] })] }),
+  LiftStuck: () => ({ workloads: [workloadOf([managedPod()], ADMITTED)] }),
+  WorkloadWithoutPods: () => ({ pods: [] }),
+  ClockSkew: () => ({ skewMs: 60_000, lease: lease('2026-11-18T05:00:50.000000Z') }),
+}
+
+const conditionsOf = (webhook: object): readonly object[] =>
+  (webhook as { matchConditions?: readonly object[] }).matchConditions ?? []
+const pathOf = (webhook: object): unknown =>
+  (webhook as { clientConfig: { service?: { path?: string } } }).clientConfig.service?.path
+const isNot = (name: string) => (object: KubeObject) => object.metadata.name !== name
+const withoutLabel = (pod: ReturnType<typeof managedPod>) => ({ ...pod, metadata: { ...pod.metadata, labels: {} } })
+
+describe('muster doctor', () => {
+  it('finds nothing wrong with an installation by its own manifests', () => {
+    expect(found({})).toEqual([])
+    expect(renderDiagnosis(diagnose(sound, []), plain).split('\n')[0]).toBe('The installation is sound.')
+  })
+
+  it.each(Object.keys(CHECKS) as Code[])('finds %s, and nothing else, where that is the trouble', code => {
+    expect(codes(TROUBLES[code]())).toEqual([code])
+    const [finding] = found(TROUBLES[code]())
+    expect(finding).toMatchObject({ severity: CHECKS[code].severity, remedy: CHECKS[code].remedy })
+  })
+
+  it('prints what docs/doctor.md shows', () => {
+    const troubles = { ...sound, ...TROUBLES.ReplicasMissing(), replicas: [replica('a'), replica('a')] }
+    const page = readFileSync(new URL('../../../docs/doctor.md', import.meta.url), 'utf8')
+    const shown = page.split('$ muster doctor\n')[1]?.split('```')[0]
+    const text = renderDiagnosis(diagnose(troubles, []), plain)
+    expect(shown).toBe(text.replace(/good until .*/, 'good until 2026-12-17T05:00:00.000Z'))
+  })
+
+  it('says nothing of what it may not see, and that it may not', () => {
+    const denied = Object.fromEntries(
+      [
+        'mutating',
+        'validating',
+        'policies',
+        'bindings',
+        'secret',
+        'deployment',
+        'replicas',
+        'lease',
+        'namespaces',
+        'pods',
+        'workloads',
+        'missing',
+        'crd',
+      ].map(key => [key, 'denied']),
+    )
+    expect(found(denied as Partial<Facts>)).toEqual([])
+    expect(renderDiagnosis(diagnose({ ...sound, ...denied } as Facts, ['Secret x']), plain)).toContain(
+      'Nothing is wrong with what could be looked at.',
+    )
+  })
+
+  it('tells a leader whose clock is wrong from one that is gone', () => {
+    const behind = lease('2026-11-18T04:50:00.000000Z', '2026-11-18T04:59:58.000000Z')
+    expect(codes({ lease: behind })).toEqual(['ClockSkew'])
+    expect(found({ lease: behind })[0]?.message).toContain('598 s behind')
+  })
+
+  it('knows the rights and the policies of the manifests, all of them', () => {
+    const given = [...ofKind('ClusterRole'), ...ofKind('Role')]
+      .filter(({ metadata }) => metadata.name === 'muster')
+      .flatMap(role =>
+        (
+          role.rules as unknown as {
+            apiGroups: string[]
+            resources: string[]
+            verbs: string[]
+            resourceNames?: string[]
+          }[]
+        ).flatMap(({ apiGroups, resources, verbs, resourceNames }) =>
+          apiGroups.map(group => ({
+            ...{ group, resources, verbs },
+            ...(resourceNames && { names: resourceNames }),
+            ...(role.kind === 'Role' && { own: true }),
+          })),
+        ),
+      )
+      // What stands above pods of KAI, kind by kind: where one may not be read, what is below it counts.
+      .filter(({ resources }) => !resources.includes('pytorchjobs'))
+    expect(RULES).toEqual(given)
+    const policies = ofKind('ValidatingAdmissionPolicyBinding')
+      .filter(binding =>
+        (binding.spec as unknown as { validationActions: string[] }).validationActions.includes('Deny'),
+      )
+      .map(({ metadata }) => metadata.name)
+    expect(POLICIES).toEqual(policies.toSorted())
+  })
+
+  it('reads the cluster with reads and questions only, and counts each right', async () => {
+    const api = new ReadingApi(cluster())
+    const asked: string[] = []
+    const sight = new Sight(api, systemClock)
+    const questions = {
+      version: '0.1.0',
+      serverVersion: async () => ({ major: '1', minor: '37+' }),
+      may: async (right: { verb: string }) => {
+        asked.push(right.verb)
+        return right.verb !== 'delete'
+      },
+      skewMs: () => 0,
+    }
+    const facts = await examine(sight, questions, undefined, NOW)
+    expect(api.calls.every(call => /^(?:get|list|discover) /.test(call))).toBe(true)
+    expect(asked).toHaveLength(rightsIn(RULES).length)
+    expect(facts).toMatchObject({ kubernetes: { major: 1, minor: 37 }, kueueServed: false, secret: 'absent' })
+    expect(facts.missing).toHaveLength(2)
+    expect(facts.pods).toHaveLength(5)
+  })
+})
