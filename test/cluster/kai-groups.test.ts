@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KaiPodGroup } from '../../src/coscheduling/kai/objects.ts'
 import type { Pod } from '../../src/kube/vocabulary/objects.ts'
@@ -129,9 +130,11 @@ describe('pods of KAI that name a PodGroup of Kubernetes', () => {
       annotations: before.metadata.annotations,
     })
     // Soon not even a new version, when it is settled who manages which field: whoever watches the pod sees nothing, and
-    // nothing goes to and fro.
+    // nothing goes to and fro. The managers are ordered by the second of their last change, so within one second nothing
+    // is settled.
     const settled = await eventually('a patch changes nothing', async () => {
       const was = await managed('kept')
+      await sleep(1100)
       await patch('kept', bend, POD_GROUPER)
       expect(await managed('kept')).toEqual(was)
       return was

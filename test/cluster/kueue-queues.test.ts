@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PRIORITY_CLASS } from '../../src/kube/vocabulary/names.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
@@ -84,7 +85,12 @@ describe('queues of Kueue', { timeout: 240_000 }, () => {
   it('fills a queue and drains it, one after the other', async () => {
     const scene = await open('drain', { flavors: small('200m') })
     const order = ['a', 'b', 'c', 'd', 'e']
-    for (const name of order) await scene.create([pod(scene, name)])
+    for (const [index, name] of order.entries()) {
+      await scene.create([pod(scene, name)])
+      await scene.until(`${name} has a Workload`, async () => expect(await scene.workloads()).toHaveLength(index + 1))
+      // Kueue orders by the time of creation, which has no parts of a second: of one second, anybody may be next.
+      await sleep(1100)
+    }
     for (const [index, name] of order.entries()) {
       const through = order.slice(0, index + 2)
       await scene.until(`${through} are lifted`, async () => expect(await scene.lifted()).toEqual(through))
