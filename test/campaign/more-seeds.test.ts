@@ -4,12 +4,13 @@ import type { Subject } from '../simulation/schedule/generate.ts'
 
 /** What `test/simulation` begins with, gone on with: too long for those who wait for their tests. */
 const CAMPAIGNS: readonly (readonly [string, Subject, readonly number[]])[] = [
-  ['pods and groups', {}, [301, 351, 401, 451, 501, 551]],
-  ['an engine that decides in another process', { engine: 'external' }, [151, 201, 251]],
-  ['Kueue as the engine', { engine: 'kueue' }, [76, 126]],
-  ['Jobs among pods', { jobs: true }, [151]],
-  ['groups that kube-scheduler places', { gangs: true }, [51]],
-  ['Jobs that Muster groups', { gangs: true, jobs: true }, [51]],
+  ['pods and groups', {}, [151, 201, 251, 301, 351]],
+  ['an engine that decides in another process', { engine: 'external' }, [51, 101, 151]],
+  ['Kueue as the engine', { engine: 'kueue' }, [51, 101]],
+  ['Jobs among pods', { jobs: true }, [51, 101]],
+  ['JobSets among pods', { sets: true }, [51]],
+  ['groups that kube-scheduler places', { gangs: true }, [51, 101]],
+  ['Jobs that Muster groups', { gangs: true, jobs: true }, [26]],
 ]
 
 describe.each(CAMPAIGNS)('every promise of the reconciler holds: %s', (_what, subject, blocks) => {
