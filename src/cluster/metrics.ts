@@ -24,9 +24,14 @@ export function controllerMetrics(metrics: Metrics): ControllerDeps['metrics'] {
   }
 }
 
-export function cacheObserver(metrics: Metrics, monitor: WatchMonitor): CacheObserver {
+export function cacheObserver(metrics: Metrics, monitor: Pick<WatchMonitor, 'watch' | 'unwatch'>): CacheObserver {
   return {
-    started: cache => monitor.watch(cache),
+    started: cache => {
+      monitor.watch(cache)
+      // Prometheus sees no increase in a series that begins with 1.
+      metrics.cacheErrors.inc({ resource: cache.resource.plural }, 0)
+      metrics.watchRestarts.inc({ resource: cache.resource.plural, reason: 'silence' }, 0)
+    },
     stopped: cache => monitor.unwatch(cache),
     relisted: ({ plural }, reason) => metrics.relists.inc({ resource: plural, reason }),
     restarted: ({ plural }, reason) => metrics.watchRestarts.inc({ resource: plural, reason }),

@@ -9,6 +9,10 @@ export type ErrorCause = 'handler' | 'timeout' | 'unreadable'
 const OPERATIONS: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 const VERDICTS: readonly VerdictLabel[] = ['allowed', 'patched', 'denied', 'error']
 const CAUSES: readonly ErrorCause[] = ['handler', 'timeout', 'unreadable']
+/** Of counters whose labels are known beforehand, and that somebody is woken for: what they are counted by. */
+const CUTS = ['connections', 'bytes'] as const
+const CHANGES = ['taken', 'partly', 'refused'] as const
+const TOLD = ['sent', 'known', 'overtaken', 'retried', 'dropped', 'failed'] as const
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -35,7 +39,7 @@ export function createMetrics(options: { readonly version: string; readonly proc
     for (const tally of tallies) tally()
   }
 
-  return {
+  const metrics = {
     registry,
     tallies,
     webhookRequests: new Counter({
@@ -193,6 +197,15 @@ export function createMetrics(options: { readonly version: string; readonly proc
       registers,
     }),
   }
+  beginWithZero(metrics)
+  return metrics
+}
+
+/** Prometheus sees no increase in a series that begins with 1: the first error of all would wake nobody. */
+function beginWithZero(metrics: Readonly<Record<'webhookCuts' | 'configurationChanges' | 'events', Counter>>): void {
+  for (const reason of CUTS) metrics.webhookCuts.inc({ reason }, 0)
+  for (const result of CHANGES) metrics.configurationChanges.inc({ result }, 0)
+  for (const result of TOLD) metrics.events.inc({ result }, 0)
 }
 
 /** What one webhook counts. */
