@@ -1,6 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,26 +20,31 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXAMPLES, objectsFor } from '../../examples/workloadbuilder.ts'
+import { buildWithoutEngine, stagesOf } from '../support/dockerfile.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const manifest = JSON.parse(read('package.json'))
 
-/** What the image gets: the compiled code and the production dependencies of the lock file, in an empty folder. */
-const image = mkdtempSync(join(tmpdir(), 'muster-image-'))
-afterAll(() => rmSync(image, { recursive: true, force: true }))
+/** The file system of the image, made by the steps of the Dockerfile, and in it the folder of Muster. */
+const folder = mkdtempSync(join(tmpdir(), 'muster-image-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const dockerfile = read('Dockerfile')
+const stages = stagesOf(dockerfile)
+const fileSystem = join(folder, stages.at(-1)?.name ?? '')
+const image = join(fileSystem, 'app')
 
 describe('the Dockerfile', () => {
-  const dockerfile = read('Dockerfile')
-  const stages = dockerfile.split(/^FROM /m).slice(1)
-  const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].map(([, words = '']) => words.split(' '))
+  const words = (rest: string): readonly string[] => rest.split(' ')
+  const all = stages.flatMap(({ instructions }) => instructions)
   const allowed = read('.dockerignore')
     .split('\n')
     .filter(line => line.startsWith('!'))
     .map(line => line.slice(1))
 
   it('copies only what exists and what .dockerignore lets through', () => {
-    const sources = copies.flatMap(words => words.slice(0, -1))
+    const copies = all.filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from'))
+    const sources = copies.flatMap(({ rest }) => words(rest).slice(0, -1))
     expect(sources.length).toBeGreaterThan(0)
     for (const source of sources) {
       expect(existsSync(join(root, source)), source).toBe(true)
@@ -35,26 +52,22 @@ describe('the Dockerfile', () => {
     }
   })
 
-  it('takes from other stages only what they make', () => {
-    const taken = [...dockerfile.matchAll(/^COPY --from=(\w+) (\S+) (\S+)$/gm)].map(([, ...words]) => words)
-    expect(taken).toEqual([
-      ['dependencies', '/app/node_modules', './node_modules'],
-      ['build', '/build/dist', './dist'],
-    ])
-    expect(stages[0]).toContain('WORKDIR /build\n')
-    expect(stages[0]).toContain('RUN node scripts/build.ts\n')
-    expect(stages[1]).toContain('RUN npm ci --omit=dev --ignore-scripts\n')
+  it('builds with one Node image, which can be pinned by its digest, and runs no install script', () => {
+    expect(stages.map(({ image }) => image)).toEqual(['node:24-slim', 'node:24-slim', 'scratch'])
+    expect(dockerfile).toContain('\nARG NODE_IMAGE=node:24-slim\n')
+    const installs = all.filter(({ rest }) => rest.startsWith('npm ci'))
+    expect(installs.map(({ rest }) => rest)).toEqual(['npm ci --ignore-scripts', 'npm ci --omit=dev --ignore-scripts'])
   })
 
-  it('ends in a stage that runs nothing, as a user without rights, from compiled code', () => {
-    const final = stages.at(-1) ?? ''
-    expect(final).toMatch(/^node:24-/)
-    expect(final).not.toMatch(/^RUN /m)
-    expect(final).not.toMatch(/^COPY .*\bsrc\b/m)
-    expect(final).toContain('USER 65532:65532\n')
-    expect(final).toContain('ENTRYPOINT ["node", "/app/bin/muster.js"]\n')
-    expect(final).toContain(`org.opencontainers.image.version="${manifest.version}"`)
-    expect(final).toContain(`org.opencontainers.image.licenses="${manifest.license}"`)
+  it('ends in a stage that begins with nothing and runs nothing, as a user without rights', () => {
+    const final = stages.at(-1)
+    const told = final?.instructions.map(({ word, rest }) => `${word} ${rest}`) ?? []
+    expect(final?.image).toBe('scratch')
+    expect(told.filter(line => line.startsWith('RUN'))).toEqual([])
+    expect(told).toContain('USER 65532:65532')
+    expect(told).toContain('ENTRYPOINT ["/usr/bin/node", "/app/bin/muster.js"]')
+    expect(dockerfile).toContain(`org.opencontainers.image.version="${manifest.version}"`)
+    expect(dockerfile).toContain(`org.opencontainers.image.licenses="${manifest.license}"`)
   })
 })
 
@@ -73,34 +86,19 @@ const exported: readonly string[] = Object.values<string | Record<string, string
 
 describe('the compiled program, with production dependencies only', () => {
   beforeAll(() => {
-    const build = spawnSync(process.execPath, ['scripts/build.ts', join(image, 'dist')], {
-      cwd: root,
-      encoding: 'utf8',
-    })
-    expect(build.stdout + build.stderr).toBe('')
-    expect(build.status).toBe(0)
-    const bundle = spawnSync(process.execPath, ['scripts/bundle.ts', join(image, 'dist')], {
-      cwd: root,
-      encoding: 'utf8',
-    })
-    expect(bundle.stderr).toBe('')
-    expect(bundle.status).toBe(0)
-    for (const path of ['package.json', 'bin']) cpSync(join(root, path), join(image, path), { recursive: true })
-    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean }> }
-    for (const [path, { dev = false }] of Object.entries(packages)) {
-      // Optional packages for other platforms are in the lock file and not on the disk.
-      if (path === '' || dev || !existsSync(join(root, path))) continue
-      mkdirSync(dirname(join(image, path)), { recursive: true })
-      const nested = join(root, path, 'node_modules')
-      // Declarations and source maps are two thirds of the files, and no program loads them.
-      const filter = (source: string): boolean => source !== nested && !/\.(d\.[cm]?ts|map)$/.test(source)
-      cpSync(join(root, path), join(image, path), { recursive: true, filter })
-    }
+    buildWithoutEngine({ dockerfile, context: root, folder, install })
   })
 
   const environment = { PATH: dirname(process.execPath), HOME: image }
 
-  it('is compiled code without sources or development tools', () => {
+  it('is Node, its libraries, and compiled code: no shell, no sources, no development tools', () => {
+    const programs = readdirSync(fileSystem, { recursive: true, encoding: 'utf8' }).filter(file =>
+      /bin\/[^/]+$/.test(file),
+    )
+    expect(programs.filter(file => !file.startsWith('app/')).sort()).toEqual(['usr/bin/node'])
+    expect(readdirSync(image).sort()).toEqual(
+      ['LICENSE', 'bin', 'dist', 'node_modules', 'package.json', 'sbom.cdx.json'].sort(),
+    )
     expect(existsSync(join(image, 'src'))).toBe(false)
     expect(existsSync(join(image, 'node_modules/typescript'))).toBe(false)
     expect(existsSync(join(image, 'node_modules/fastify/package.json'))).toBe(true)
@@ -159,9 +157,47 @@ describe('the compiled program, with production dependencies only', () => {
     expect(manifest.scripts.prepack).toBe('node scripts/build.ts && node scripts/bundle.ts')
   })
 
-  it('serves, is ready, and leaves with 0 on SIGTERM', async () => {
-    const flags = ['--port', '0', '--health-port', '0', '--certs-dir', join(image, 'certs'), '--drain-seconds', '0']
-    const server = spawn(process.execPath, ['bin/muster.js', 'serve', ...flags], { cwd: image, env: environment })
+  it('says what it is made of: Muster, Node, and every package that is there', () => {
+    const { metadata, components } = JSON.parse(readFileSync(join(image, 'sbom.cdx.json'), 'utf8'))
+    expect(metadata.component).toMatchObject({ name: manifest.name, version: manifest.version })
+    const listed = new Set(
+      components.map(({ name, version }: { name: string; version: string }) => `${name}@${version}`),
+    )
+    expect(listed).toContain(`node@${process.versions.node}`)
+    const installed = readdirSync(join(image, 'node_modules'), { recursive: true, encoding: 'utf8' })
+      .filter(file => /(^|node_modules\/)(@[^/]+\/)?[^/@]+\/package\.json$/.test(file))
+      .map(file => JSON.parse(readFileSync(join(image, 'node_modules', file), 'utf8')))
+    expect(installed.length).toBeGreaterThan(50)
+    expect(installed.filter(({ name, version }) => !listed.has(`${name}@${version}`))).toEqual([])
+  })
+
+  // Where the test may do so, as the image does: without anything else to load, and as nobody.
+  const confined = process.getuid?.() === 0
+  const place = confined ? 'in a file system of its own, as nobody' : 'from its folder'
+  it(`serves ${place}, is ready, and leaves with 0 on SIGTERM`, async () => {
+    const certs = join(fileSystem, 'certs')
+    mkdirSync(certs)
+    if (confined)
+      for (const [path, id] of [
+        [fileSystem, 0],
+        [certs, 65532],
+      ] as const)
+        own(path, id)
+    const flags = [
+      '--port',
+      '0',
+      '--health-port',
+      '0',
+      '--certs-dir',
+      confined ? '/certs' : certs,
+      '--drain-seconds',
+      '0',
+    ]
+    const [command, args] = confined
+      ? ['chroot', ['--userspec=65532:65532', fileSystem, '/usr/bin/node', '/app/bin/muster.js']]
+      : [process.execPath, ['bin/muster.js']]
+    const env = confined ? { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } : environment
+    const server = spawn(command, [...args, 'serve', ...flags], { cwd: image, env })
     try {
       let errors = ''
       server.stderr.on('data', chunk => {
@@ -182,6 +218,29 @@ describe('the compiled program, with production dependencies only', () => {
     }
   })
 })
+
+function own(path: string, id: number): void {
+  chmodSync(path, 0o755)
+  chownSync(path, id, id)
+}
+
+/** What `npm ci` would bring, from where it was brought already. */
+function install(target: string, flags: readonly string[]): void {
+  if (!flags.includes('--omit=dev')) {
+    symlinkSync(join(root, 'node_modules'), join(target, 'node_modules'))
+    return
+  }
+  const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { dev?: boolean }> }
+  for (const [path, { dev = false }] of Object.entries(packages)) {
+    // Optional packages for other platforms are in the lock file and not on the disk.
+    if (path === '' || dev || !existsSync(join(root, path))) continue
+    mkdirSync(dirname(join(target, path)), { recursive: true })
+    const nested = join(root, path, 'node_modules')
+    // Declarations and source maps are two thirds of the files, and no program loads them.
+    const filter = (source: string): boolean => source !== nested && !/\.(d\.[cm]?ts|map)$/.test(source)
+    cpSync(join(root, path), join(target, path), { recursive: true, filter })
+  }
+}
 
 function statusOf(address: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
