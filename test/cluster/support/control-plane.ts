@@ -167,7 +167,7 @@ export class ControlPlane {
 
   /** Path of a kubeconfig with a token of that ServiceAccount, which must exist. */
   async serviceAccountKubeconfig(namespace: string, name: string): Promise<string> {
-    const { stdout } = await this.kubectl(['create', 'token', name, '-n', namespace, '--duration=1h'])
+    const { stdout } = await this.kubectl(['create', 'token', name, '-n', namespace, '--duration=24h'])
     const path = join(this.folder, `${namespace}-${name}.kubeconfig`)
     await writeFile(path, kubeconfig(this.server, this.ca, { token: stdout.trim() }), { mode: 0o600 })
     return path

@@ -39,6 +39,12 @@ export interface MusterOptions {
   readonly readyMs?: number
   /** Whether a start is over when it is ready. Default true; without, `untilReady` waits for it. */
   readonly awaitReady?: boolean
+  /** Default 1: no Service has to forget it. */
+  readonly drainSeconds?: number
+  /** Where the API server calls, if something stands between the two. Default: the first replica. */
+  readonly calledAt?: number
+  /** Another way to the API server: makes a kubeconfig of the one with Muster's own token. */
+  readonly reach?: (kubeconfig: string) => Promise<string>
 }
 
 /**
@@ -78,7 +84,7 @@ export class Muster {
   static async install(plane: ControlPlane, config: Config = {}, options: MusterOptions = {}): Promise<Muster> {
     const ports = await freePorts(2)
     const manifests = join(ROOT, 'manifests', config.engine === 'kueue' ? 'overlays/kueue' : '')
-    const stdin = await manifestsFor(plane, manifests, ports[0] ?? 0)
+    const stdin = await manifestsFor(plane, manifests, options.calledAt ?? ports[0] ?? 0)
     await plane.kubectl(['apply', '-f', '-'], { stdin })
     await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
     const kubeconfig = await plane.serviceAccountKubeconfig('muster-system', 'muster')
@@ -90,8 +96,8 @@ export class Muster {
   }
 
   /** One more replica, with a port of its own; the API server goes on asking the first. */
-  async another(folder: string): Promise<Muster> {
-    const muster = new Muster(await freePorts(2), folder, this.#kubeconfig, this.#configFile, this.#options)
+  async another(folder: string, options: MusterOptions = this.#options): Promise<Muster> {
+    const muster = new Muster(await freePorts(2), folder, this.#kubeconfig, this.#configFile, options)
     await muster.start()
     return muster
   }
@@ -100,12 +106,18 @@ export class Muster {
   async reconfigure(config: Config): Promise<void> {
     const head = { apiVersion: 'config.muster.dev/v1alpha1', kind: 'Configuration' }
     const guard = { ...config.guard, statusWriters: STATUS_WRITERS }
-    await writeFile(this.#configFile, stringify({ ...head, ...config, guard }))
+    await this.rewriteConfiguration(stringify({ ...head, ...config, guard }))
+  }
+
+  /** Whatever it says. */
+  async rewriteConfiguration(text: string): Promise<void> {
+    await writeFile(this.#configFile, text)
   }
 
   async start(): Promise<void> {
     const output = openSync(this.logFile, 'a')
-    const args = ['serve', '--kubeconfig', this.#kubeconfig, '--config', this.#configFile]
+    const kubeconfig = (await this.#options.reach?.(this.#kubeconfig)) ?? this.#kubeconfig
+    const args = ['serve', '--kubeconfig', kubeconfig, '--config', this.#configFile]
     const ports = ['--port', String(this.port), '--health-port', String(this.healthPort)]
     this.#child = spawn(
       process.execPath,
@@ -115,7 +127,7 @@ export class Muster {
         ...args,
         ...ports,
         '--drain-seconds',
-        '1',
+        String(this.#options.drainSeconds ?? 1),
         '--log-level',
         this.#logLevel,
       ],
@@ -136,6 +148,10 @@ export class Muster {
     await eventually('Muster is ready', check, { timeoutMs: this.#options.readyMs ?? READY_MS }).catch(error => {
       throw new Error(`${String(error)}\nThe end of its log:\n${this.log().slice(-4000)}`)
     })
+  }
+
+  get running(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
   /** As Kubernetes stops it. Returns the exit code. */
