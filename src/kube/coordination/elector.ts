@@ -37,6 +37,9 @@ export interface ElectorOptions {
 
 const JITTER = 1.2
 
+/** Of the retry period: so that several who wait do not ask in step. */
+const SPREAD = 0.2
+
 /**
  * Leader election on a Lease. It is not fencing: every write must stay safe under two leaders. What it does promise is
  * that `isLeader` turns false before anybody who follows the same rules can take the lease, whatever the wall clocks of
@@ -102,9 +105,18 @@ export class Elector {
         if (signal.aborted) return
         log.warn({ err: error, lease: this.#options.name }, 'lease could not be read or written')
       }
-      const spread = this.#leading ? 0 : JITTER * random()
-      await sleep(clock, this.#retryPeriodMs * (1 + spread), signal)
+      const spreadMs = this.#leading ? 0 : SPREAD * this.#retryPeriodMs * random()
+      await sleep(clock, Math.min(this.#retryPeriodMs, this.#untilVacantMs()) + spreadMs, signal)
     }
+  }
+
+  /**
+   * Who waits for a leader that is gone asks in the moment in which it may take the lease, and not up to a period later.
+   */
+  #untilVacantMs(): number {
+    const lease = this.#lease
+    if (this.#leading || !lease?.spec?.holderIdentity || this.#expired(lease)) return Number.POSITIVE_INFINITY
+    return this.#observedAt + this.#termMs(lease) - this.#options.clock.monotonic() + 1
   }
 
   #renewed(startedAt: number): void {
@@ -161,8 +173,12 @@ export class Elector {
   }
 
   #expired(lease: Lease): boolean {
-    const promisedMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000
-    return this.#options.clock.monotonic() - this.#observedAt > Math.max(promisedMs, this.#leaseDurationMs)
+    return this.#options.clock.monotonic() - this.#observedAt > this.#termMs(lease)
+  }
+
+  /** For so long nobody else may take it, counted from when we saw it. */
+  #termMs(lease: Lease): number {
+    return Math.max((lease.spec?.leaseDurationSeconds ?? 0) * 1000, this.#leaseDurationMs)
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {

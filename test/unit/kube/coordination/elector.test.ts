@@ -138,6 +138,24 @@ describe('leader election', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it.each([0, 0.5, 0.999])('takes over within 18 s, whenever the leader dies, with a luck of %f', async luck => {
+    for (let phaseMs = 0; phaseMs <= 2400; phaseMs += 200) {
+      const [api, clock] = [new MemoryApi(), new ManualClock()]
+      const line = cuttable(api, clock)
+      const first = candidate(line.api, clock, 'first')
+      const second = candidate(api, clock, 'second', { random: () => luck })
+      first.elector.start()
+      await clock.advance(300)
+      second.elector.start()
+      await clock.advance(20_000 + phaseMs)
+      line.cut = true
+      const deadAt = clock.monotonic()
+      for (let step = 0; !second.elector.isLeader() && step < 600; step++) await clock.advance(100)
+      expect(clock.monotonic() - deadAt).toBeLessThanOrEqual(18_000)
+      expect(first.elector.isLeader()).toBe(false)
+    }
+  })
+
   it('says no as soon as the renew deadline has passed, even if no timer has had its turn', async () => {
     const clock = new ManualClock()
     let stalledMs = 0
