@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly trace?: new (
     now: () => number,
   ) => Chronicle
+  /** Whoever else wants to see it. */
+  readonly onCluster?: (cluster: Cluster) => void
 }
 
 /** A calm cluster that has not come to rest after this long never will. */
@@ -34,6 +36,7 @@ export async function simulate(schedule: Schedule, options: RunOptions = {}): Pr
   const timeline: Chronicle | undefined = options.trace && new options.trace(() => cluster.agenda.now)
   const calm = !schedule.items.some(item => isFault(item) || TAKES_A_NAME.has(item.kind))
   const cluster = new Cluster({ setting: schedule.setting, timeline, calm })
+  options.onCluster?.(cluster)
   for (const item of schedule.items) cluster.agenda.at(item.at, () => apply(item, cluster))
   const end = endOf(schedule)
   await cluster.run(end)
