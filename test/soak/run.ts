@@ -17,6 +17,8 @@ if (!(minutes >= 1 && minutes <= LONGEST_MINUTES) || !Number.isSafeInteger(seed)
   console.error(`soak: --minutes from 1 to ${LONGEST_MINUTES}, --seed a whole number`)
   process.exit(2)
 }
+// Nothing outlives this process: replicas end with its exit, and the control plane has a watchdog.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build.ts')], { stdio: 'inherit' })
 if (built.status !== 0) process.exit(1)
 const figures = await soak({ minutes, seed, tell: text => console.error(`${new Date().toISOString()} ${text}`) })

@@ -41,7 +41,9 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
   const now = () => performance.now()
   const judge = new Judge(now)
   for (const [queue, pods] of Object.entries(LIMITS)) judge.setLimit(queue, pods)
-  const tally = new Tally(now)
+  const tally = new Tally(now, (blame, what) => {
+    if (blame === 'muster' || blame === 'unknown') tell(`${blame}: ${what}`)
+  })
   const prober = new Prober(api, tally, now)
   const [pods, jobs] = [new Map<string, Pod>(), new Map<string, KubeObject>()]
   const phases = new Phases()
@@ -127,8 +129,18 @@ async function disturb(
     const name = disturbance.kind === 'kill -9' ? `kill -9 of the ${disturbance.victim}` : disturbance.kind
     counts.set(name, (counts.get(name) ?? 0) + 1)
     await untilLed(scene)
+    tell(stateOf(scene))
   }
   return counts
+}
+
+/** So that whoever ends it early, or watches it, knows how it stands. */
+function stateOf({ tally, judge, failovers }: Scene): string {
+  const failed = (['muster', 'unknown', 'kill -9', 'api server'] as const).map(
+    blame => `${blame} ${tally.count(blame)}`,
+  )
+  const slowest = Math.round(Math.max(0, ...failovers) / 100) / 10
+  return `${tally.requests} requests, failed: ${failed.join(', ')}; lifted wrongly ${judge.wrong.length}; slowest failover ${slowest} s`
 }
 
 /** Whoever is struck next is the leader or is not: so there has to be one. */

@@ -23,11 +23,13 @@ const TRAIL_MS = 2000
 export class Tally {
   readonly #now: () => number
   readonly #absences: Absence[] = []
+  readonly #onFailure: (blame: Blame, what: string) => void
   readonly failures = new Map<Blame, string[]>()
   requests = 0
 
-  constructor(now: () => number) {
+  constructor(now: () => number, onFailure: (blame: Blame, what: string) => void = () => {}) {
     this.#now = now
+    this.#onFailure = onFailure
   }
 
   /** Until the returned function is called. */
@@ -39,20 +41,12 @@ export class Tally {
     }
   }
 
-  isAway(what: Absence['what']): boolean {
-    return this.#during(what, this.#now())
-  }
-
   /** Of the time since then, how long the API server was away. */
   apiAwaySince(since: number): number {
     const now = this.#now()
     return this.#absences
       .filter(({ what }) => what === 'api server')
       .reduce((sum, { from, until }) => sum + Math.max(0, Math.min(until + TRAIL_MS, now) - Math.max(from, since)), 0)
-  }
-
-  get brokenByKill(): number {
-    return this.count('kill -9')
   }
 
   count(blame: Blame): number {
@@ -71,6 +65,7 @@ export class Tally {
     const blame = this.#blame(startedAt, message)
     const at = new Date(this.#now()).toISOString()
     this.failures.set(blame, [...(this.failures.get(blame) ?? []), `${at} ${what}: ${message}`])
+    this.#onFailure(blame, `${what}: ${message}`)
   }
 
   #blame(startedAt: number, message: string): Blame {
