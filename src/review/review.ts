@@ -8,7 +8,7 @@ import { Inputs } from './inputs.ts'
 import type { Baseline } from './lints/baseline.ts'
 import { lint } from './lints/lint.ts'
 import { type Suppressions, suppressionsIn } from './lints/suppression.ts'
-import { Survey, subjectKey } from './lints/survey.ts'
+import { Survey } from './lints/survey.ts'
 import type { Entry } from './report.ts'
 import { failedOutcome, resultOf } from './results.ts'
 import { passStages, type Stage, type StagesOutcome } from './stages.ts'
@@ -99,7 +99,7 @@ interface Context {
 function* reviewSubject(subject: Subject, index: number, context: Context): Generator<Entry> {
   const { options, world } = context
   const outcome = decide(subject, world, options.stage)
-  yield* entriesOf(subject, outcome, subjectKey(index), context)
+  yield* entriesOf(subject, outcome, index, context)
   if (subject.isReview) return
   // What a refused object would make has been judged with it.
   if (outcome.allowed) {
@@ -114,7 +114,7 @@ function* reviewSubject(subject: Subject, index: number, context: Context): Gene
 
 function reviewMade({ subject, world }: TemplateSubject, index: number, context: Context): Iterable<Entry> {
   const outcome = decide(subject, world, context.options.stage)
-  return entriesOf(subject, outcome, subjectKey(index, subject.source.path), { ...context, world })
+  return entriesOf(subject, outcome, index, { ...context, world })
 }
 
 /** That a Job will wait is said of what makes it, and what is wrong in its pod template is said of its pods. */
@@ -137,11 +137,11 @@ type Decided = StagesOutcome & { readonly stack?: string }
 function* entriesOf(
   subject: Subject,
   { stack, ...outcome }: Decided,
-  key: string,
+  index: number,
   { options, world, survey, suppressions }: Context,
 ): Generator<Entry> {
   if (stack !== undefined) yield { kind: 'failure', stack }
-  const linted = lint(subject, { reason: outcome.reason, surveyed: survey.findingsOf(key), suppressions }, world)
+  const linted = lint(subject, { reason: outcome.reason, surveyed: survey.find(subject, index), suppressions }, world)
   const result = resultOf(subject, outcome, linted.findings)
   const forgiven = result.findings.filter(finding => options.baseline?.has(finding, result))
   const findings = result.findings.filter(finding => !forgiven.includes(finding))

@@ -77,7 +77,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
     named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES, FIND],
   },
   ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE], named: [CLAIMS, GUARD] },
-  ROLE_HASH: { read: POD, written: [MUTATION, CACHE, 'review/lints/survey.ts'], named: [CLAIMS, UPDATE] },
+  ROLE_HASH: { read: POD, written: [MUTATION, CACHE, 'review/lints/grouped.ts'], named: [CLAIMS, UPDATE] },
 
   GROUP_NAME: { read: GROUP },
   DEFAULT_QUEUE: {
