@@ -1,10 +1,9 @@
 import type { UserInfo } from '../admission/review.ts'
 import { formatUnreadable, type Unreadable } from '../documents/place.ts'
-import { writeYaml } from '../documents/yaml-writer.ts'
 import { createFormatter, FORMATS } from '../review/formats/all.ts'
 import type { Formatter } from '../review/formats/formatter.ts'
-import { type Baseline, baselineDocument } from '../review/lints/baseline.ts'
-import { type Entry, type Finding, type Result, Tally } from '../review/report.ts'
+import { type Baseline, BaselineDraft } from '../review/lints/baseline.ts'
+import { type Entry, Tally } from '../review/report.ts'
 import { reviewFiles } from '../review/review.ts'
 import { STAGES } from '../review/stages.ts'
 import { impersonated } from '../review/user.ts'
@@ -45,7 +44,7 @@ export async function review(flags: Parsed): Promise<number> {
     // Not by process.exit, which waits for a pipe that is being opened.
     process.kill(process.pid, error.signal)
   })
-  const found: (readonly [Finding, Result])[] = []
+  const draft = new BaselineDraft()
   try {
     report.begin()
     if (isUnreadable(config) || isUnreadable(baseline)) {
@@ -56,7 +55,7 @@ export async function review(flags: Parsed): Promise<number> {
         tell(entry)
         if (entry.kind === 'result' && flags.given('write-baseline')) {
           const { result, forgiven } = entry
-          for (const finding of [...result.findings, ...forgiven]) found.push([finding, { ...result, result: null }])
+          for (const finding of [...result.findings, ...forgiven]) draft.add(finding, result)
         }
         report.tally.add(entry)
         if (only === 'all' || fails(entry, failOn)) await report.show(entry)
@@ -76,7 +75,7 @@ export async function review(flags: Parsed): Promise<number> {
   if (isBaseline(baseline) && baseline.stale > 0) {
     process.stderr.write(`muster review: ${baseline.stale} entries of the baseline match nothing any more\n`)
   }
-  const next = () => baselineDocument(found, isBaseline(baseline) ? baseline : undefined)
+  const next = draft.text(isBaseline(baseline) ? baseline : undefined)
   await writeBaseline(flags.text('write-baseline'), next, report.tally)
   return exitCode(report.tally, failOn)
 }
@@ -119,7 +118,7 @@ class Report {
 
   async end(): Promise<void> {
     for (const { formatter, output } of this.#parts) {
-      await output.write(formatter.end(this.tally.counts))
+      for (const piece of formatter.end(this.tally.counts)) await output.write(piece)
       await output.close()
     }
   }
@@ -130,7 +129,7 @@ class Report {
     for (const { formatter, output, isFile } of this.#parts) {
       if (isFile) output.abort()
       else {
-        await output.write(formatter.end(this.tally.counts))
+        for (const piece of formatter.end(this.tally.counts)) await output.write(piece)
         await output.close()
       }
     }
@@ -208,7 +207,7 @@ const isBaseline = (value: Baseline | readonly Unreadable[] | undefined): value 
 
 async function writeBaseline(
   file: string | undefined,
-  document: () => object,
+  text: Iterable<string>,
   { counts, failures }: Tally,
 ): Promise<void> {
   if (file === undefined) return
@@ -219,7 +218,7 @@ async function writeBaseline(
   }
   try {
     const output = fileOutput(file)
-    await output.write(writeYaml(document()))
+    for (const piece of text) await output.write(piece)
     await output.close()
   } catch (error) {
     if (error instanceof OutputError) throw new UsageError(`--write-baseline: ${error.message}`)

@@ -44,6 +44,7 @@ const DIRECTIVE = /^%/m
  */
 export function* readDocuments(text: string, file: string): Generator<ReadDocument | Unreadable> {
   const lines = new LineCounter(text)
+  const latest: Latest = {}
   let count = 0
   for (const [chunk, start] of chunksOf(text)) {
     let index = -1
@@ -56,7 +57,7 @@ export function* readDocuments(text: string, file: string): Generator<ReadDocume
         yield { file, line, column, message }
         continue
       }
-      yield documentOf(read, { file, document: count, line }, column, { chunk, start, index, lines })
+      yield documentOf(read, { file, document: count, line }, column, { chunk, start, index, lines, latest })
     }
   }
 }
@@ -72,12 +73,24 @@ interface Origin {
   /** Which of the documents in the chunk. */
   readonly index: number
   readonly lines: LineCounter
+  readonly latest: Latest
+}
+
+/** Documents are asked for places one after the other, and to take all of them apart at once would take much memory. */
+interface Latest {
+  read?: ReadValue
+  locator?: Locator
 }
 
 function documentOf(read: ReadValue, source: DocumentSource, column: number, origin: Origin): ReadDocument {
-  const { chunk, start, index, lines } = origin
+  const { chunk, start, index, lines, latest } = origin
   const isJson = read.end < chunk.length || /^\s*[{[]/.test(chunk)
-  let locator: Locator | undefined
+  const locator = (): Locator => {
+    if (latest.read === read && latest.locator !== undefined) return latest.locator
+    latest.read = read
+    latest.locator = isJson ? new Locator(chunk.slice(read.offset, read.end), 0) : new Locator(chunk, index)
+    return latest.locator
+  }
   return {
     value: read.value,
     source,
@@ -89,8 +102,7 @@ function documentOf(read: ReadValue, source: DocumentSource, column: number, ori
       return offset === undefined ? source.line : lines.at(start + offset).line
     },
     placeOf(path) {
-      locator ??= isJson ? new Locator(chunk.slice(read.offset, read.end), 0) : new Locator(chunk, index)
-      return lines.at(start + (isJson ? read.offset : 0) + locator.find(path))
+      return lines.at(start + (isJson ? read.offset : 0) + locator().find(path))
     },
   }
 }

@@ -60,31 +60,39 @@ export interface ReadValue {
 }
 
 /**
- * Turns offsets into lines and columns. Documents are read from the top to the bottom, so it counts on from where it
- * was asked last: a table of all lines would be larger than the text of many a file.
+ * Turns offsets into lines and columns. Documents are read from the top to the bottom, and what is asked for stands near
+ * what was asked for last, so it goes on from there, in either direction: a table of all lines would be larger than the
+ * text of many a file.
  */
 export class LineCounter {
   readonly #text: string
-  #offset = 0
   #line = 1
   #start = 0
+  /** Of the line, looked for once: a file may be one line of 60 MB. */
+  #end: number | undefined
 
   constructor(text: string) {
     this.#text = text
   }
 
   at(offset: number): Place {
-    if (offset < this.#start) {
-      this.#offset = 0
-      this.#line = 1
-      this.#start = 0
-    }
-    for (let next = this.#text.indexOf('\n', this.#offset); next !== -1 && next < offset; ) {
-      this.#line++
-      this.#start = next + 1
-      this.#offset = next + 1
-      next = this.#text.indexOf('\n', this.#offset)
-    }
+    if (offset < this.#start / 2) this.#go(1, 0)
+    while (offset < this.#start) this.#go(this.#line - 1, this.#text.lastIndexOf('\n', this.#start - 2) + 1)
+    for (let end = this.#endOfLine(); end < offset; end = this.#endOfLine()) this.#go(this.#line + 1, end + 1)
     return { line: this.#line, column: offset - this.#start + 1 }
+  }
+
+  #go(line: number, start: number): void {
+    this.#line = line
+    this.#start = start
+    this.#end = undefined
+  }
+
+  #endOfLine(): number {
+    if (this.#end === undefined) {
+      const next = this.#text.indexOf('\n', this.#start)
+      this.#end = next === -1 ? Number.POSITIVE_INFINITY : next
+    }
+    return this.#end
   }
 }

@@ -4,7 +4,7 @@ import { readSources, type SourceOptions, type SourceText } from '../documents/s
 import { chartOf, isTemplate, renderAdvice } from '../documents/walk.ts'
 
 /** Documents of this much text are kept from the first reading to the second. */
-const KEPT_DOCUMENTS = 16 * 1024 * 1024
+const KEPT_DOCUMENTS = 6 * 1024 * 1024
 /** And of this much, the text: to read a file twice takes twice the memory until somebody tidies up. */
 const KEPT_TEXTS = 128 * 1024 * 1024
 

@@ -2,8 +2,11 @@
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = Math.floor(word.length / 3) + 1
+  const given = word.toLowerCase().slice(0, 64)
   for (const candidate of candidates) {
-    const distance = editDistance(word.toLowerCase().slice(0, 64), candidate.toLowerCase())
+    // As many letters as one has more must be put in.
+    if (Math.abs(given.length - candidate.length) >= bestDistance) continue
+    const distance = editDistance(given, candidate.toLowerCase())
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance

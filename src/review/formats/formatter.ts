@@ -7,7 +7,8 @@ import type { Counts, Entry } from '../report.ts'
 export interface Formatter {
   begin(): string
   entry(entry: Entry): string
-  end(counts: Counts): string
+  /** In pieces, too: what could not be read is told last, and may be half a million lines. */
+  end(counts: Counts): Iterable<string>
 }
 
 export interface FormatOptions {

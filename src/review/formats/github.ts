@@ -12,7 +12,7 @@ export function githubFormatter(): Formatter {
           return `::${severity} file=${property(file)}${place},title=${property(rule)}::${data(message)}\n`
         })
         .join(''),
-    end: ({ objects, denied }) => `::notice title=muster review::${objects} objects, ${denied} denied\n`,
+    end: ({ objects, denied }) => [`::notice title=muster review::${objects} objects, ${denied} denied\n`],
   }
 }
 

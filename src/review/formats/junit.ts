@@ -24,7 +24,7 @@ export function junitFormatter(): Formatter {
       addCase(suite, entry)
       return before
     },
-    end: () => `${flush()}</testsuites>\n`,
+    end: () => [flush(), '</testsuites>\n'],
   }
 }
 

@@ -14,7 +14,7 @@ export function objectsFormatter(): Formatter {
       if (!allowed || source.path !== undefined || result === null) return ''
       return `---\n${writeYaml(result)}`
     },
-    end: () => '',
+    end: () => [],
   }
 }
 
@@ -31,6 +31,6 @@ export function diffFormatter(): Formatter {
       const difference = unifiedDiff(writeYaml(entry.given), writeYaml(result))
       return difference === '' ? '' : `--- ${where} ${what}\n+++ ${where} ${what}, mutated\n${difference}`
     },
-    end: () => '',
+    end: () => [],
   }
 }

@@ -19,7 +19,7 @@ export function sarifFormatter({ version }: FormatOptions): Formatter {
       complaintsOf(entry)
         .map(complaint => `${results++ === 0 ? '\n' : ',\n'}${JSON.stringify(sarifResult(complaint))}`)
         .join(''),
-    end: () => '\n]}]}\n',
+    end: () => ['\n]}]}\n'],
   }
 }
 

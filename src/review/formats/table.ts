@@ -27,7 +27,7 @@ export function tableFormatter({ colours }: FormatOptions): Formatter {
       waiting.push(entry.result)
       return widths !== undefined || waiting.length >= MEASURED_ROWS ? flush() : ''
     },
-    end: counts => `${flush()}${summary(counts)}\n`,
+    end: counts => [flush(), `${summary(counts)}\n`],
   }
 }
 

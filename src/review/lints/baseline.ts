@@ -1,3 +1,4 @@
+import { writeYaml } from '../../documents/yaml-writer.ts'
 import type { Finding, Result } from '../report.ts'
 
 /** Findings that were there when somebody looked, and that shall not fail a build. */
@@ -38,8 +39,8 @@ export class Baseline {
     return true
   }
 
-  reasonOf({ code }: Pick<Finding, 'code'>, { kind, namespace, name, source }: About): string | undefined {
-    return this.#known.get(keyOf(code, kind, namespace, name, source.path))
+  reasonOf(key: string): string | undefined {
+    return this.#known.get(key)
   }
 
   /** Entries that nothing answers to any more: they can go. */
@@ -48,15 +49,24 @@ export class Baseline {
   }
 }
 
-/** What somebody wrote as the reason in the baseline before stays. */
-export function baselineDocument(findings: readonly (readonly [Finding, About])[], before?: Baseline): object {
-  const entries = findings.map(([{ code }, { kind, namespace, name, source }]) => ({
-    code,
-    kind,
-    namespace,
-    name,
-    ...(source.path === undefined ? {} : { path: source.path }),
-    reason: before?.reasonOf({ code }, { kind, namespace, name, source }) ?? 'was there when the baseline was written',
-  }))
-  return { apiVersion: BASELINE_VERSION, kind: 'Baseline', findings: entries }
+/** The next baseline, of what is found now: an object and a code are there once, however often they were found. */
+export class BaselineDraft {
+  readonly #keys = new Set<string>()
+
+  add({ code }: Pick<Finding, 'code'>, { kind, namespace, name, source }: About): void {
+    this.#keys.add(keyOf(code, kind, namespace, name, source.path))
+  }
+
+  /** Piece by piece. What somebody wrote as the reason in the baseline before stays. */
+  *text(before?: Baseline): Generator<string> {
+    yield writeYaml({ apiVersion: BASELINE_VERSION, kind: 'Baseline' })
+    if (this.#keys.size === 0) yield writeYaml({ findings: [] })
+    else yield 'findings:\n'
+    for (const key of this.#keys) {
+      const [code, kind, namespace, name, path] = key.split('\n')
+      const reason = before?.reasonOf(key) ?? 'was there when the baseline was written'
+      const entry = { code, kind, namespace, name, ...(path === '' ? {} : { path }), reason }
+      yield `${writeYaml([entry]).trimEnd().replaceAll(/^/gm, '  ')}\n`
+    }
+  }
 }

@@ -188,7 +188,11 @@ function formatted({ entries }: Report, format: Format, colours = false): string
   const formatter = createFormatter(format, { version: '1.2.3', colours })
   const tally = new Tally()
   for (const entry of entries) tally.add(entry)
-  return formatter.begin() + entries.map(entry => formatter.entry(entry)).join('') + formatter.end(tally.counts)
+  return (
+    formatter.begin() +
+    entries.map(entry => formatter.entry(entry)).join('') +
+    [...formatter.end(tally.counts)].join('')
+  )
 }
 
 describe('the table', () => {
