@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { CONTROL_PLANE, KUBERNETES_VERSIONS, KUEUE, kubernetesVersion } from './programs/catalog.ts'
+import { CONTROL_PLANE, HELM, KUBERNETES_VERSIONS, KUEUE, kubernetesVersion } from './programs/catalog.ts'
 import { runTests, tellWhyNot } from './programs/run-tests.ts'
 
 /**
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   })
   const env = { ...process.env, ...(values.kubernetes !== undefined && { MUSTER_KUBERNETES: values.kubernetes }) }
   console.error(`Kubernetes ${kubernetesVersion(env)}, of ${KUBERNETES_VERSIONS.join(', ')}`)
-  await runTests({ programs: [...CONTROL_PLANE, ...KUEUE], config: 'vitest.cluster.config.ts', files, env })
+  await runTests({ programs: [...CONTROL_PLANE, ...KUEUE, ...HELM], config: 'vitest.cluster.config.ts', files, env })
 }
 
 await main().catch(tellWhyNot)

@@ -21,7 +21,14 @@ export const KAI = ['kai-scheduler', 'kai-binder', 'kai-podgrouper'] as const
 /** Who admits, where Kueue is the engine. */
 export const KUEUE = ['kueue'] as const
 
-export type ProgramName = (typeof CONTROL_PLANE)[number] | (typeof KAI)[number] | (typeof KUEUE)[number]
+/** What installs a chart. */
+export const HELM = ['helm'] as const
+
+export type ProgramName =
+  | (typeof CONTROL_PLANE)[number]
+  | (typeof KAI)[number]
+  | (typeof KUEUE)[number]
+  | (typeof HELM)[number]
 
 /** A Go module of our own that pins one program family. Separate modules, because their dependencies disagree. */
 export interface Family {
@@ -95,6 +102,7 @@ const FAMILIES = {
     ldflags: '-s -w',
     manifests: { module: 'sigs.k8s.io/kueue', folder: 'config' },
   }),
+  helm: () => ({ folder: folderOf('helm'), version: 'v4.3.1', ldflags: '-s -w' }),
 } satisfies Record<string, (kubernetes: KubernetesVersion) => Family>
 
 export type FamilyName = keyof typeof FAMILIES
@@ -111,6 +119,7 @@ const SOURCES: Readonly<Record<ProgramName, { readonly family: FamilyName; reado
   'kai-binder': { family: 'kai', package: `${KAI_MODULE}/cmd/binder` },
   'kai-podgrouper': { family: 'kai', package: `${KAI_MODULE}/cmd/podgrouper` },
   kueue: { family: 'kueue', package: 'sigs.k8s.io/kueue/cmd/kueue' },
+  helm: { family: 'helm', package: 'helm.sh/helm/v4/cmd/helm' },
 }
 
 /** What a build depends on besides the sources that go.sum pins. */
