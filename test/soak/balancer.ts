@@ -8,8 +8,8 @@ export interface Target {
 }
 
 export interface Balancer {
-  /** Calls for which there was nobody to take them. */
-  readonly turnedAway: () => number
+  /** Whether there was nobody to take a call since then. */
+  readonly turnedAwaySince: (from: number) => boolean
   close(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export interface Balancer {
  */
 export async function balance(port: number, targets: readonly Target[]): Promise<Balancer> {
   let turn = 0
-  let turnedAway = 0
+  let turnedAwayAt = Number.NEGATIVE_INFINITY
   const sockets = new Set<Socket>()
   const server = createServer(client => {
     sockets.add(client)
@@ -30,7 +30,7 @@ export async function balance(port: number, targets: readonly Target[]): Promise
     const forward = (attempt: number) => {
       const target = ready[(first + attempt) % ready.length]
       if (target === undefined || attempt >= ready.length) {
-        turnedAway++
+        turnedAwayAt = performance.now()
         client.destroy()
         return
       }
@@ -44,7 +44,7 @@ export async function balance(port: number, targets: readonly Target[]): Promise
   })
   await listen(server, port)
   return {
-    turnedAway: () => turnedAway,
+    turnedAwaySince: from => turnedAwayAt >= from,
     close: () => shut(server, sockets),
   }
 }

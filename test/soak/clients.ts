@@ -12,7 +12,7 @@ const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`
 const CONFLICT = 409
 const GONE = 404
 /** A unit that has not ended so long after it was created, with the API server there all the time, never will. */
-const PATIENCE_MS = 240_000
+const PATIENCE_MS = 600_000
 
 export interface ClientDeps {
   readonly api: Api

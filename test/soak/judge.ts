@@ -7,8 +7,8 @@ export const SIZE_MARK = 'soak/size'
 
 const GATE = 'kueue.x-k8s.io/admission'
 
-/** For so long a replica may go by limits that were in force: it looks every 3 s, and a write may be on its way. */
-const LIMITS_LINGER_MS = 30_000
+/** For so long a replica may go by limits that were in force: it looks every 3 s, on a busy machine later, and a write may be on its way. */
+const LIMITS_LINGER_MS = 60_000
 
 /** For so long a group may be half lifted; who lifts it may be killed in between, and another one has to take over. */
 export const WHOLE_MS = 60_000
@@ -67,8 +67,8 @@ export class Judge {
     this.#forget(metadata.uid ?? '')
   }
 
-  /** To be called now and then: what lasts too long makes no event. */
-  look(awayMs: number): void {
+  /** To be called now and then: what lasts too long makes no event. `lostSince`: in how much of it nobody could act. */
+  look(lostSince: (from: number) => number): void {
     for (const [name, group] of this.#groups) {
       const members = [...this.#pods.values()].filter(pod => pod.group === name)
       if (members.length === 0) {
@@ -81,7 +81,7 @@ export class Judge {
         continue
       }
       group.partialSince ??= this.#now()
-      const ms = this.#now() - group.partialSince - awayMs
+      const ms = this.#now() - group.partialSince - lostSince(group.partialSince)
       this.longestPartialMs = Math.max(this.longestPartialMs, ms)
       if (ms > WHOLE_MS) {
         this.wrong.push(`group ${name} has been half lifted for ${Math.round(ms / 1000)} s`)

@@ -11,7 +11,7 @@ const KINDS: readonly (readonly [string, string])[] = [
 const NAMESPACE_PATH = `/api/v1/namespaces/${NAMESPACE}`
 
 /** Everything has been deleted by whoever made it: what Muster made for it goes, too, within this time. */
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 300_000
 
 /** What is left when all clients have deleted what was theirs, and whether the namespace itself can go. */
 export async function remains(api: Api, now: () => number): Promise<readonly string[]> {

@@ -3,33 +3,42 @@ import type { Pod } from '../../src/kube/vocabulary/objects.ts'
 import { queuedPod } from '../cluster/support/manifests.ts'
 import type { Api } from './api.ts'
 import { NAMESPACE } from './clients.ts'
+import type { Starvation } from './starvation.ts'
 import type { Tally } from './tally.ts'
 
 const EVERY_MS = 500
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`
 
+export interface Failover {
+  readonly ms: number
+  /** How much of that somebody waited for the CPU. */
+  readonly withheldMs: number
+}
+
 interface Waiting {
   readonly since: number
-  readonly resolve: (ms: number) => void
+  readonly resolve: (failover: Failover) => void
 }
 
 /** A pod every half second into a queue without limits: how long it waits is how long nobody lifts. */
 export class Prober {
   readonly #api: Api
   readonly #tally: Tally
+  readonly #starvation: Starvation
   readonly #now: () => number
   readonly #createdAt = new Map<string, number>()
   #waiting: readonly Waiting[] = []
   readonly waitsMs: number[] = []
 
-  constructor(api: Api, tally: Tally, now: () => number) {
+  constructor(api: Api, tally: Tally, starvation: Starvation, now: () => number) {
+    this.#starvation = starvation
     this.#api = api
     this.#tally = tally
     this.#now = now
   }
 
-  /** Milliseconds until a pod that is created from now on has been lifted. */
-  untilNextLift(): Promise<number> {
+  /** How long it takes until a pod that is created from now on has been lifted. */
+  untilNextLift(): Promise<Failover> {
     return new Promise(resolve => {
       this.#waiting = [...this.#waiting, { since: this.#now(), resolve }]
     })
@@ -51,7 +60,8 @@ export class Prober {
     const now = this.#now()
     this.#createdAt.delete(name)
     this.waitsMs.push(now - createdAt - this.#tally.apiAwaySince(createdAt))
-    for (const { since, resolve } of this.#waiting) if (createdAt >= since) resolve(now - since)
+    for (const { since, resolve } of this.#waiting)
+      if (createdAt >= since) resolve({ ms: now - since, withheldMs: this.#starvation.since(since) })
     this.#waiting = this.#waiting.filter(({ since }) => createdAt < since)
     void this.#delete(name)
   }

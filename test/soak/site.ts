@@ -48,7 +48,7 @@ export class Site {
   }
 
   static async open(): Promise<Site> {
-    const plane = await startControlPlane({ name: 'soak', featureGates: 'none', nodes: 4 })
+    const plane = await startControlPlane({ name: 'soak', featureGates: 'none', nodes: 4, startLimitMs: 300_000 })
     try {
       await plane.createNamespace(NAMESPACE)
       const clockFile = join(plane.folder, 'clock')

@@ -8,9 +8,10 @@ import { Judge } from './judge.ts'
 import { remains } from './leftovers.ts'
 import { Phases } from './phases.ts'
 import { planSoak } from './plan.ts'
-import { Prober } from './prober.ts'
+import { type Failover, Prober } from './prober.ts'
 import type { Figures } from './report.ts'
 import { LIMITS, Site } from './site.ts'
+import { Starvation } from './starvation.ts'
 import { type Scene, strike } from './strike.ts'
 import { Tally } from './tally.ts'
 
@@ -41,10 +42,15 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
   const now = () => performance.now()
   const judge = new Judge(now)
   for (const [queue, pods] of Object.entries(LIMITS)) judge.setLimit(queue, pods)
-  const tally = new Tally(now, (blame, what) => {
-    if (blame === 'muster' || blame === 'unknown') tell(`${blame}: ${what}`)
+  const starvation = new Starvation(now)
+  const tally = new Tally(now, {
+    withheldSince: from => starvation.since(from),
+    turnedAwaySince: from => site.balancer.turnedAwaySince(from),
+    onFailure: (blame, what) => {
+      if (blame === 'muster' || blame === 'unknown') tell(`${blame}: ${what}`)
+    },
   })
-  const prober = new Prober(api, tally, now)
+  const prober = new Prober(api, tally, starvation, now)
   const [pods, jobs] = [new Map<string, Pod>(), new Map<string, KubeObject>()]
   const phases = new Phases()
   const watches = [
@@ -66,10 +72,11 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
   const stuck: string[] = []
   const deps: ClientDeps = { api, tally, now, pods, jobs, stopping, stuck, done }
   const working = Promise.all([...startClients(new Clients(deps), new Dice(seed)), prober.run(stopping)])
-  const looking = look(judge, tally, now, () => isOver)
-  const failovers: number[] = []
+  const pids = () => [process.pid, ...site.seats.map(({ muster }) => muster.pid)]
+  const looking = Promise.all([look(judge, tally, starvation, () => isOver), starvation.watch(pids, () => isOver)])
+  const failovers: Failover[] = []
   const leader = () => site.seats.find(({ leads }) => leads)
-  const scene = { site, judge, tally, leader, untilNextLift: () => prober.untilNextLift(), failovers }
+  const scene = { site, judge, tally, starvation, leader, untilNextLift: () => prober.untilNextLift(), failovers }
   const disturbances = await disturb({ minutes, seed, tell }, scene, endAt, now)
   tell('nothing goes wrong from here on')
   await Promise.race([working, sleep(Math.max(0, endAt - now()) + ENDING_MS)])
@@ -87,6 +94,7 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
     muster: tally.failures.get('muster') ?? [],
     'kill -9': tally.failures.get('kill -9') ?? [],
     'api server': tally.failures.get('api server') ?? [],
+    machine: tally.failures.get('machine') ?? [],
     unknown: tally.failures.get('unknown') ?? [],
   }
   return {
@@ -95,7 +103,8 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
     created: { pods: done.pods, groups: done.groups, jobs: done.jobs, probes: prober.waitsMs.length },
     ...{ updates: done.updates, deletions: done.deletions, lifts: judge.lifts, rotations: phases.counts },
     wrong: judge.wrong,
-    failoversMs: failovers,
+    failovers,
+    withheldMs: starvation.totalMs,
     probeWaitsMs: prober.waitsMs,
     longestPartialMs: judge.longestPartialMs,
   }
@@ -136,25 +145,26 @@ async function disturb(
 
 /** So that whoever ends it early, or watches it, knows how it stands. */
 function stateOf({ tally, judge, failovers }: Scene): string {
-  const failed = (['muster', 'unknown', 'kill -9', 'api server'] as const).map(
+  const failed = (['muster', 'unknown', 'machine', 'kill -9', 'api server'] as const).map(
     blame => `${blame} ${tally.count(blame)}`,
   )
-  const slowest = Math.round(Math.max(0, ...failovers) / 100) / 10
-  return `${tally.requests} requests, failed: ${failed.join(', ')}; lifted wrongly ${judge.wrong.length}; slowest failover ${slowest} s`
+  const last = failovers.at(-1) ?? { ms: 0, withheldMs: 0 }
+  const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
+  return `${tally.requests} requests, failed: ${failed.join(', ')}; lifted wrongly ${judge.wrong.length}; last failover ${seconds(last.ms)}, of which ${seconds(last.withheldMs)} waiting for the CPU`
 }
 
 /** Whoever is struck next is the leader or is not: so there has to be one. */
 async function untilLed({ leader, site }: Scene): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
+  for (let attempt = 0; attempt < 3000; attempt++) {
     if (leader() !== undefined && site.seats.every(({ ready }) => ready)) return
     await sleep(100)
   }
-  throw new Error('a minute after it was disturbed Muster is not ready, or nobody leads')
+  throw new Error('five minutes after it was disturbed Muster is not ready, or nobody leads')
 }
 
-async function look(judge: Judge, tally: Tally, now: () => number, isOver: () => boolean): Promise<void> {
+async function look(judge: Judge, tally: Tally, starvation: Starvation, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
-    judge.look(tally.apiAwaySince(now() - 120_000))
+    judge.look(from => tally.apiAwaySince(from) + starvation.since(from))
     await sleep(LOOK_MS)
   }
 }

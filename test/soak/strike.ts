@@ -3,7 +3,9 @@ import { issuePair, SERVING_NAMES } from '../../src/tls/authority.ts'
 import { LIFE_MS } from '../../src/tls/rotation.ts'
 import type { Judge } from './judge.ts'
 import type { Disturbance } from './plan.ts'
+import type { Failover } from './prober.ts'
 import { LIMITS, type Seat, type Site } from './site.ts'
+import type { Starvation } from './starvation.ts'
 import type { Tally } from './tally.ts'
 
 export interface Scene {
@@ -11,9 +13,10 @@ export interface Scene {
   readonly judge: Judge
   readonly tally: Tally
   readonly leader: () => Seat | undefined
-  /** Resolves with the milliseconds until a pod that was created after now has been lifted. */
-  readonly untilNextLift: () => Promise<number>
-  readonly failovers: number[]
+  /** Resolves when a pod that was created after now has been lifted. */
+  readonly untilNextLift: () => Promise<Failover>
+  readonly starvation: Starvation
+  readonly failovers: Failover[]
 }
 
 /** Lets one thing happen, and resolves when whoever was taken away is back. */

@@ -1,7 +1,7 @@
 import type { Answer } from './api.ts'
 
 /** Who is to blame for a request that failed. */
-export type Blame = 'muster' | 'kill -9' | 'api server' | 'unknown'
+export type Blame = 'muster' | 'kill -9' | 'api server' | 'machine' | 'unknown'
 
 /** A time in which something was away because it was taken away. */
 interface Absence {
@@ -19,17 +19,31 @@ const LEAVING = /context canceled|not yet ready|server is (currently unable|shut
 /** After a process has gone, for so long somebody may still be told of it. */
 const TRAIL_MS = 2000
 
+/** What comes of an answer that is late: the API server waits for 3 s, and the balancer for an answer to its probe. */
+const LATE = /deadline exceeded|Client.Timeout|i\/o timeout|TLS handshake timeout/i
+/** Who waited for the CPU for so long in the time of a review cannot answer it in time. */
+const STARVED_MS = 1000
+
 /** Counts requests, and finds out whose fault the failed ones are. */
 export class Tally {
   readonly #now: () => number
   readonly #absences: Absence[] = []
-  readonly #onFailure: (blame: Blame, what: string) => void
+  readonly #deps: ConstructorParameters<typeof Tally>[1]
   readonly failures = new Map<Blame, string[]>()
   requests = 0
 
-  constructor(now: () => number, onFailure: (blame: Blame, what: string) => void = () => {}) {
+  constructor(
+    now: () => number,
+    deps: {
+      /** How long the machine has kept the CPU from somebody since then. */
+      readonly withheldSince: (from: number) => number
+      /** Whether the balancer has found nobody ready since then. */
+      readonly turnedAwaySince: (from: number) => boolean
+      readonly onFailure: (blame: Blame, what: string) => void
+    },
+  ) {
     this.#now = now
-    this.#onFailure = onFailure
+    this.#deps = deps
   }
 
   /** Until the returned function is called. */
@@ -65,13 +79,15 @@ export class Tally {
     const blame = this.#blame(startedAt, message)
     const at = new Date(this.#now()).toISOString()
     this.failures.set(blame, [...(this.failures.get(blame) ?? []), `${at} ${what}: ${message}`])
-    this.#onFailure(blame, `${what}: ${message}`)
+    this.#deps.onFailure(blame, `${what}: ${message}`)
   }
 
   #blame(startedAt: number, message: string): Blame {
     const asksMuster = WEBHOOK.test(message)
     if (this.#during('api server', startedAt) && (!asksMuster || LEAVING.test(message))) return 'api server'
     if (asksMuster && BROKEN.test(message) && this.#during('kill -9', startedAt)) return 'kill -9'
+    const isLate = LATE.test(message) || (BROKEN.test(message) && this.#deps.turnedAwaySince(startedAt))
+    if (asksMuster && isLate && this.#deps.withheldSince(startedAt - TRAIL_MS) >= STARVED_MS) return 'machine'
     return asksMuster ? 'muster' : 'unknown'
   }
 

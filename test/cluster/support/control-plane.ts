@@ -23,6 +23,8 @@ export interface ControlPlaneOptions {
   readonly withoutControllers?: readonly string[]
   /** Whether the API server keeps an audit log of writes, for `audit()`. */
   readonly audited?: boolean
+  /** How long a program may take to start. Default 60 s. */
+  readonly startLimitMs?: number
   /** Whether the JobSet controller runs, with its CRD and webhooks, as its own manifests install it. */
   readonly jobset?: boolean
 }
@@ -253,7 +255,8 @@ export class ControlPlane {
 
   /** Gives up when a program has ended, and says what it said last. */
   async #until(what: string, check: (reader: Reader) => Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + START_LIMIT_MS
+    const limitMs = this.#options.startLimitMs ?? START_LIMIT_MS
+    const deadline = performance.now() + limitMs
     let last = ''
     while (performance.now() < deadline) {
       for (const program of this.#running.values()) {
@@ -268,7 +271,7 @@ export class ControlPlane {
       await sleep(50)
     }
     const logs = [...this.#running.values()].map(program => `--- ${program.name}\n${lastLines(program.logFile, 8)}`)
-    throw new Error(`waited ${START_LIMIT_MS / 1000} s in vain until ${what}. ${last}\n${logs.join('\n')}`)
+    throw new Error(`waited ${limitMs / 1000} s in vain until ${what}. ${last}\n${logs.join('\n')}`)
   }
 }
 
