@@ -22,9 +22,17 @@ export interface AdmissionOptions {
    * some under a POST that Go does not send again (knative/pkg#1509): the default is 120 s.
    */
   readonly keepAliveTimeoutMs?: number
+  /**
+   * Node counts it from the opening of a connection. Go opens more than it has requests for, and keeps those, too: one
+   * that is closed before its first request fails that request, as Go tries again only on connections that have worked.
+   * So by default headers may take as long as an idle connection lives. Who takes all that time loses his place to the
+   * next who needs one (`Connections`).
+   */
   readonly headersTimeoutMs?: number
-  /** For a whole request: as long as an API server may wait for the answer. */
+  /** For a whole request, from the same moment on for the first: as long again as an API server waits for an answer. */
   readonly requestTimeoutMs?: number
+  /** How long a connection may stand still with a request that has begun and is not answered. */
+  readonly stillnessMs?: number
   readonly maxConnections?: number
   /** Bytes of bodies that are held at once. */
   readonly maxInFlight?: number
@@ -35,6 +43,7 @@ export interface Lifecycle {
 }
 
 const OTHER_METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const HANDSHAKE_MS = 10_000
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i
 
 /** The HTTPS side. Offers http/1.1 only, as the API server pins it for Services. */
@@ -44,8 +53,11 @@ export function buildAdmissionApp(
   lifecycle: Lifecycle,
   options: AdmissionOptions,
 ): FastifyInstance {
-  const requestTimeout = options.requestTimeoutMs ?? 30_000
-  const headersTimeout = options.headersTimeoutMs ?? 10_000
+  const keepAliveTimeout = options.keepAliveTimeoutMs ?? 120_000
+  const headersTimeout = options.headersTimeoutMs ?? keepAliveTimeout
+  const requestTimeout = options.requestTimeoutMs ?? headersTimeout + 30_000
+  // No review may take as long, so nothing that moves is cut: only who does not take his answer.
+  const connectionTimeout = options.stillnessMs ?? 35_000
   const app = fastify({
     https: {
       key: options.tls.key,
@@ -57,17 +69,16 @@ export function buildAdmissionApp(
         requestCert: true,
         rejectUnauthorized: true,
       }),
-      handshakeTimeout: headersTimeout,
+      handshakeTimeout: HANDSHAKE_MS,
       headersTimeout,
       requestTimeout,
       // Node looks for overdue requests only this often; its default of 30 s would make the timeouts a fiction.
       connectionsCheckingInterval: Math.min(headersTimeout, 5_000),
     },
     logger: false,
-    keepAliveTimeout: options.keepAliveTimeoutMs ?? 120_000,
+    keepAliveTimeout,
     requestTimeout,
-    // No review may take as long, so nothing that moves is cut: only who does not take his answer.
-    connectionTimeout: 35_000,
+    connectionTimeout,
     // A 503 while closing would fail the user's request; `drain.ts` sends the clients away politely instead.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -93,7 +104,12 @@ export function buildAdmissionApp(
   const shared = { decode: createReviewDecoder(), thread, roles: new RecentRoles() }
   app.addHook('onClose', async () => await thread.close())
   const { webhookCuts } = deps.metrics
-  const connections = new Connections(() => webhookCuts.inc({ reason: 'connections' }), options.maxConnections)
+  const patience = { unusedMs: keepAliveTimeout, askedMs: connectionTimeout }
+  const connections = new Connections(
+    () => webhookCuts.inc({ reason: 'connections' }),
+    patience,
+    options.maxConnections,
+  )
   connections.watch(app.server as unknown as Server)
   const inFlight = new InFlight(() => webhookCuts.inc({ reason: 'bytes' }), options.maxInFlight)
   const bounds = { limit: options.bodyLimit ?? BODY_LIMIT, connections, inFlight }

@@ -8,6 +8,14 @@ import type { TLSSocket } from 'node:tls'
  */
 const MAX_CONNECTIONS = 2048
 
+/** How long a connection may stand still. */
+interface Patience {
+  /** Before its first request; after an answer Node sees to it. */
+  readonly unusedMs: number
+  /** With a request that is not answered. */
+  readonly askedMs: number
+}
+
 interface Connection {
   readonly key: string
   readonly socket: Socket
@@ -23,11 +31,13 @@ interface Connection {
 export class Connections {
   readonly #max: number
   readonly #onCut: () => void
+  readonly #patience: Patience
   readonly #open = new Map<string, Connection>()
   readonly #bySocket = new WeakMap<Socket, Connection>()
 
-  constructor(onCut: () => void, max = MAX_CONNECTIONS) {
+  constructor(onCut: () => void, patience: Patience, max = MAX_CONNECTIONS) {
     this.#onCut = onCut
+    this.#patience = patience
     this.#max = max
   }
 
@@ -36,6 +46,7 @@ export class Connections {
     server.on('secureConnection', (socket: TLSSocket) => {
       const connection = this.#open.get(keyOf(socket))
       if (connection !== undefined) this.#bySocket.set(socket, connection)
+      socket.setTimeout(this.#patience.unusedMs)
     })
   }
 
@@ -48,6 +59,7 @@ export class Connections {
     if (connection === undefined) return true
     if (connection.busy) return false
     connection.busy = true
+    socket.setTimeout(this.#patience.askedMs)
     return true
   }
 

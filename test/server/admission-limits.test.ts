@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { allowed } from '../../src/admission/verdict.ts'
@@ -185,12 +186,38 @@ describe('connections', () => {
   it('outlive the 90 s for which the API server keeps them idle, but not a client that never finishes its headers', async () => {
     running = await startServer([webhook], {}, { headersTimeoutMs: 100 })
     expect(running.server.admission.server.keepAliveTimeout).toBe(120_000)
-    expect(running.server.admission.server.requestTimeout).toBe(30_000)
     const socket = await rawConnection(running, {})
     socket.write('POST /mutate/pods HTTP/1.1\r\nHost:')
     let text = ''
     for await (const chunk of socket) text += chunk
     expect(text).toBe('')
+  })
+
+  it('live as long when they have been opened and not used: Go keeps those, too, and does not repeat a POST on them', async () => {
+    running = await startServer([webhook], {}, { stillnessMs: 50 })
+    const { headersTimeout, requestTimeout } = running.server.admission.server
+    expect(headersTimeout).toBe(120_000)
+    expect(requestTimeout).toBeGreaterThan(headersTimeout)
+    const socket = await rawConnection(running, {})
+    // Longer than a request may stand still, and than the timers of Node are late.
+    await sleep(500)
+    const body = JSON.stringify(podReview())
+    const headers = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`
+    socket.write(`POST /mutate/pods HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n${body}`)
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toContain('HTTP/1.1 200 OK')
+    socket.destroy()
+  })
+
+  it('that stand still in the midst of a request are cut', async () => {
+    running = await startServer([webhook], {}, { stillnessMs: 50 })
+    const socket = await rawConnection(running, {})
+    socket.write(
+      'POST /mutate/pods HTTP/1.1\r\nHost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+    )
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    expect(text).not.toContain('200 OK')
   })
 
   it('that speak no HTTP or send endless headers get one line of JSON', async () => {
