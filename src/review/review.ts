@@ -141,7 +141,19 @@ function* entriesOf(
   { options, world, survey, suppressions }: Context,
 ): Generator<Entry> {
   if (stack !== undefined) yield { kind: 'failure', stack }
-  const linted = lint(subject, { reason: outcome.reason, surveyed: survey.find(subject, index), suppressions }, world)
+  const known = { reason: outcome.reason, surveyed: survey.find(subject, index), suppressions }
+  const linted = attempted(() => lint(subject, known, world))
+  if ('stack' in linted) {
+    yield { kind: 'failure', stack: linted.stack }
+    yield {
+      kind: 'result',
+      result: resultOf(subject, outcome, []),
+      given: subject.request.object,
+      suppressed: 0,
+      forgiven: [],
+    }
+    return
+  }
   const result = resultOf(subject, outcome, linted.findings)
   const forgiven = result.findings.filter(finding => options.baseline?.has(finding, result))
   const findings = result.findings.filter(finding => !forgiven.includes(finding))
@@ -150,11 +162,16 @@ function* entriesOf(
 }
 
 function decide({ request }: Subject, world: World, stage: Stage): Decided {
+  const outcome = attempted(() => passStages(request, world, stage))
+  return 'stack' in outcome ? { ...failedOutcome(request, outcome.error), stack: outcome.stack } : outcome
+}
+
+/** A failure of Muster's own in one object is told, and holds up no other. */
+function attempted<T extends object>(action: () => T): T | { readonly stack: string; readonly error: unknown } {
   try {
-    return passStages(request, world, stage)
+    return action()
   } catch (error) {
-    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    return { ...failedOutcome(request, error), stack }
+    return { stack: error instanceof Error ? (error.stack ?? error.message) : String(error), error }
   }
 }
 

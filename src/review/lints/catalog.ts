@@ -14,6 +14,16 @@ export const LINTS = [
     summary: 'a lint is suppressed without a reason, or under a code that no lint has',
   },
   { code: 'DuplicateName', severity: 'error', summary: 'two objects of a kind have the same name' },
+  {
+    code: 'FieldInvalid',
+    severity: 'error',
+    summary: 'a value with which no API server takes a pod or what makes pods',
+  },
+  {
+    code: 'FieldMissing',
+    severity: 'warning',
+    summary: 'a field without which no API server takes a pod or what makes pods',
+  },
   { code: 'GateNeverLifted', severity: 'error', summary: 'a gate of Kueue or Muster that nobody lifts' },
   { code: 'GroupExcess', severity: 'error', summary: 'a group has more pods than it declares: some never start' },
   { code: 'GroupIncomplete', severity: 'warning', summary: 'a group has fewer pods here than it waits for' },

@@ -22,9 +22,10 @@ export class Duplicates {
     this.#namespace = namespace
   }
 
-  note(request: Subject['request']): void {
+  /** Whether it is another object than all before it. */
+  note(request: Subject['request']): boolean {
     const id = this.#idOf(request)
-    if (id !== undefined) this.#names.add(id)
+    return id === undefined || this.#names.add(id)
   }
 
   find({ source, request }: Pick<Subject, 'source' | 'request'>): readonly Found[] {

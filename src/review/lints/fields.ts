@@ -1,5 +1,9 @@
+import type { Configuration } from '../../config/configuration.ts'
 import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import { nearest } from '../../kube/vocabulary/nearest.ts'
+import { QUEUE_MARK } from '../../workload/pod-facts.ts'
+import { podTemplatePaths } from '../template-paths.ts'
+import { pathText, podTemplatesIn } from '../templates.ts'
 import type { Found } from './catalog.ts'
 import { PREFIXES } from './known-keys.ts'
 
@@ -29,6 +33,22 @@ const LEVELS = {
     'schedule timeZone startingDeadlineSeconds concurrencyPolicy suspend jobTemplate successfulJobsHistoryLimit ' +
       'failedJobsHistoryLimit',
   ),
+  'JobSet spec': words(
+    'replicatedJobs network successPolicy failurePolicy startupPolicy suspend coordinator managedBy ' +
+      'ttlSecondsAfterFinished dependsOn volumeClaimPolicies scheduling',
+  ),
+  'replicated Job': words('name replicas template groupName dependsOn'),
+  'spec of replicas': words(
+    'replicas selector template minReadySeconds strategy revisionHistoryLimit progressDeadlineSeconds paused ' +
+      'serviceName podManagementPolicy updateStrategy volumeClaimTemplates ordinals ' +
+      'persistentVolumeClaimRetentionPolicy',
+  ),
+  container: words(
+    'name image command args workingDir ports envFrom env resources resizePolicy restartPolicy restartPolicyRules ' +
+      'volumeMounts volumeDevices livenessProbe readinessProbe startupProbe lifecycle terminationMessagePath ' +
+      'terminationMessagePolicy imagePullPolicy securityContext stdin stdinOnce tty targetContainerName',
+  ),
+  resources: words('requests limits claims'),
   template: words('metadata spec'),
 } as const
 
@@ -46,9 +66,59 @@ const TELLING: readonly (readonly [string, Level])[] = [
 ]
 const HOMES: ReadonlyMap<string, Level> = new Map(TELLING)
 
+/** Kinds whose spec holds replicas of one template. */
+const REPLICATED: readonly string[] = [
+  '/ReplicationController',
+  'apps/Deployment',
+  'apps/ReplicaSet',
+  'apps/StatefulSet',
+  'apps/DaemonSet',
+]
+
 /** Fields that no API server knows: a slip, or the right name at the wrong level. kubectl drops them or refuses them. */
-export function fieldFindings(object: Fields, kind: string): readonly Found[] {
+export function fieldFindings(
+  object: Fields,
+  { group, kind }: { readonly group: string; readonly kind: string },
+  config: Configuration,
+): readonly Found[] {
+  const name = `${group}/${kind}`
+  const own = ownFields(object, name)
+  const templates = podTemplatesIn(object, { group, kind }, config)
+  if (templates.length === 0 && own.length === 0) {
+    return wayFindings(object, podTemplatePaths({ group, kind }, config))
+  }
+  const theirs = templates.flatMap(({ steps, template }) => {
+    const at = `${pathText(steps)}.`
+    return [...level(template, 'template', at), ...podFields(template, at)]
+  })
+  return [...own, ...theirs]
+}
+
+/** Of the object itself, down to its pod templates. */
+function ownFields(object: Fields, kind: string): readonly Found[] {
+  if (REPLICATED.includes(kind)) {
+    return [
+      ...level(object, 'object', ''),
+      ...level(object.metadata, 'metadata', 'metadata.'),
+      ...level(object.spec, 'spec of replicas', 'spec.'),
+    ]
+  }
   switch (kind) {
+    case 'jobset.x-k8s.io/JobSet':
+      return [
+        ...level(object, 'object', ''),
+        ...level(object.metadata, 'metadata', 'metadata.'),
+        ...level(object.spec, 'JobSet spec', 'spec.'),
+        ...listOf(fieldsOf(object.spec).replicatedJobs).flatMap((each, index) => {
+          const at = `spec.replicatedJobs[${index}].`
+          const { template } = fieldsOf(each)
+          return [
+            ...level(each, 'replicated Job', at),
+            ...level(template, 'template', `${at}template.`),
+            ...jobFields(fieldsOf(template), `${at}template.`),
+          ]
+        }),
+      ]
     case '/Pod':
       return [...level(object, 'object', ''), ...podFields(object, '')]
     case 'batch/Job':
@@ -70,17 +140,40 @@ export function fieldFindings(object: Fields, kind: string): readonly Found[] {
 }
 
 function podFields({ metadata, spec }: Fields, at: string): readonly Found[] {
-  return [...level(metadata, 'metadata', `${at}metadata.`), ...level(spec, 'pod spec', `${at}spec.`)]
+  const containers = ['containers', 'initContainers'].flatMap(key =>
+    listOf(fieldsOf(spec)[key]).flatMap((container, index) => {
+      const within = `${at}spec.${key}[${index}].`
+      const { resources } = fieldsOf(container)
+      return [...level(container, 'container', within), ...level(resources, 'resources', `${within}resources.`)]
+    }),
+  )
+  return [...level(metadata, 'metadata', `${at}metadata.`), ...level(spec, 'pod spec', `${at}spec.`), ...containers]
 }
 
 function jobFields({ metadata, spec }: Fields, at: string): readonly Found[] {
-  const template = fieldsOf(fieldsOf(spec).template)
-  return [
-    ...level(metadata, 'metadata', `${at}metadata.`),
-    ...level(spec, 'Job spec', `${at}spec.`),
-    ...level(template, 'template', `${at}spec.template.`),
-    ...podFields(template, `${at}spec.template.`),
-  ]
+  return [...level(metadata, 'metadata', `${at}metadata.`), ...level(spec, 'Job spec', `${at}spec.`)]
+}
+
+/** A slip on the way to the pod templates of a kind: they would be neither reviewed nor made. */
+function wayFindings(object: Fields, patterns: readonly string[]): readonly Found[] {
+  for (const pattern of patterns) {
+    let value: Fields = object
+    let at = ''
+    for (const step of pattern.split('.')) {
+      if (step === '*' || step.endsWith('[]')) break
+      if (Object.hasOwn(value, step)) {
+        value = fieldsOf(value[step])
+        at += `${step}.`
+        continue
+      }
+      const close = nearest(step, Object.keys(value))
+      if (close === undefined) break
+      return [
+        { code: 'UnknownField', message: `there is no field ${close} here; did you mean ${step}?`, field: at + close },
+      ]
+    }
+  }
+  return []
 }
 
 function level(value: unknown, name: Level, at: string): readonly Found[] {
@@ -99,6 +192,8 @@ function level(value: unknown, name: Level, at: string): readonly Found[] {
 
 function hintFor(key: string, name: Level, known: ReadonlySet<string>): string | undefined {
   if (PREFIXES.some(prefix => key.startsWith(prefix))) return 'keys like this stand in metadata.labels or annotations'
+  if (key === 'queueName') return `a queue is named by the label ${QUEUE_MARK.key}`
+  if (key === 'template' && name === 'template') return 'it belongs into the spec'
   const home = HOMES.get(key)
   if (home !== undefined) return `it belongs into ${home === 'metadata' ? 'metadata' : `the ${home}`}`
   if (name === 'object' && key === 'template') return undefined
@@ -107,3 +202,4 @@ function hintFor(key: string, name: Level, known: ReadonlySet<string>): string |
 }
 
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

@@ -12,12 +12,15 @@ export class Fingerprints {
   #marks = new Uint8Array(FIRST_SLOTS)
   #count = 0
 
-  add(text: string): void {
+  /** Whether it is the first of its kind. */
+  add(text: string): boolean {
     if (2 * (this.#count + 1) > this.#marks.length) this.#grow()
     const [high, low] = fingerprint(text)
     const slot = this.#slotOf(high, low)
-    if (this.#marks[slot] !== 0) this.#marks[slot] = REPEATED
-    else this.#occupy(slot, high, low, SEEN)
+    const isFirst = this.#marks[slot] === 0
+    if (isFirst) this.#occupy(slot, high, low, SEEN)
+    else this.#marks[slot] = REPEATED
+    return isFirst
   }
 
   mayRepeat(text: string): boolean {

@@ -71,6 +71,9 @@ export function kindFindings(group: string, version: string, kind: string): read
     if (own.isOpen || own.versions.includes(version)) return []
     return wrong('apiVersion', `no API server serves ${kind} in version ${version}: write ${home}`)
   }
+  // One that had its items would have been taken apart.
+  if (own?.kinds.includes(kind.replace(/List$/, '')))
+    return wrong('kind', `a ${kind} has its objects in items, a list: this one has none`)
   if (own !== undefined) {
     if (home !== undefined && !own.isOpen) return wrong('apiVersion', `${kind} is of ${home}`)
     const close = sameWord(kind, own.kinds) ?? nearest(kind, own.kinds)

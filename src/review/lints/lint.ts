@@ -13,6 +13,7 @@ import { kindFindings, nameFindings, renderFindings } from './kinds.ts'
 import { hasTexts } from './metadata.ts'
 import { ownerFindings, queueFindings, replicaFindings } from './queues.ts'
 import type { Suppressions } from './suppression.ts'
+import { valueFindings } from './workload-values.ts'
 
 export interface Linted {
   readonly findings: readonly Finding[]
@@ -55,9 +56,10 @@ function writtenFindings({ request }: Subject, object: Fields, { config }: World
     ...kindFindings(kind.group, kind.version, kind.kind),
     ...renderFindings(kind.group, kind.kind),
     ...nameFindings(object, kind.group, kind.kind),
-    ...fieldFindings(object, `${kind.group}/${kind.kind}`),
+    ...fieldFindings(object, kind, config),
     ...hiddenTemplates(object, kind, config),
     ...replicaFindings(object, kind, config),
+    ...valueFindings(object, kind, config),
   ]
 }
 

@@ -147,8 +147,10 @@ function isSlipOf(resource: string, limited: string): boolean {
 /** What one object asks for by itself. The pods of a group are counted together, elsewhere. */
 function podSetsIn(object: Fields, framework: string | undefined): readonly PodSet[] {
   if (framework === 'pod') {
+    // A template may be without either.
+    if (!isObject(object.metadata) || !isObject(object.spec)) return []
     const pod = object as unknown as Pod
-    if (groupNameOf(pod) !== undefined || !isObject(object.spec)) return []
+    if (groupNameOf(pod) !== undefined) return []
     const composed = composeSingle('', pod)
     return 'plan' in composed ? composed.plan.podSets : []
   }

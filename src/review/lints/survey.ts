@@ -33,7 +33,8 @@ export class Survey {
     const index = this.#index++
     const { object, operation, kind } = request
     if (isReview || operation !== 'CREATE' || !isObject(object)) return
-    this.#duplicates.note(request)
+    // What is there twice, as in a base and its overlay, will be there once.
+    if (!this.#duplicates.note(request)) return
     const namespace = request.namespace ?? ''
     const name = nameOf(request)
     if (kind.kind === 'Pod' && kind.group === '') {

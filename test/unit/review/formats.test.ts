@@ -48,7 +48,7 @@ describe('several formats of one run', () => {
       objects: 2,
       admitted: 1,
       denied: 1,
-      errors: 0,
+      errors: 1,
       warnings: 1,
       suppressed: 0,
       unreadable: 1,
@@ -80,7 +80,7 @@ describe('several formats of one run', () => {
     expect(version).toBe('2.1.0')
     const [{ tool, results }] = runs
     const rules = tool.driver.rules.map(({ id }: { id: string }) => id)
-    expect(results).toHaveLength(3)
+    expect(results).toHaveLength(4)
     for (const { ruleId, locations } of results) {
       expect(rules).toContain(ruleId)
       expect(locations[0].physicalLocation).toMatchObject({
@@ -95,9 +95,10 @@ describe('several formats of one run', () => {
     expect(lines[0]).toMatch(
       /^::error file=some%2C files\.yaml,line=3,col=\d+,title=Invalid::Pod default\/b<"& : metadata/,
     )
-    expect(lines[1]).toMatch(/^::warning file=some%2C files\.yaml,line=3,col=\d+,title=UnknownKey::/)
-    expect(lines[2]).toMatch(/^::error file=some%2C files\.yaml,line=\d+,col=\d+,title=Unreadable::/)
-    expect(lines).toHaveLength(4)
+    expect(lines[1]).toMatch(/^::error file=some%2C files\.yaml,line=3,col=\d+,title=FieldInvalid::/)
+    expect(lines[2]).toMatch(/^::warning file=some%2C files\.yaml,line=3,col=\d+,title=UnknownKey::/)
+    expect(lines[3]).toMatch(/^::error file=some%2C files\.yaml,line=\d+,col=\d+,title=Unreadable::/)
+    expect(lines).toHaveLength(5)
   })
 })
 

@@ -68,7 +68,7 @@ describe('the pods of a group are judged together', () => {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
       metadata: { name: 's' },
-      spec: { replicas, template: { metadata, spec } },
+      spec: { replicas, selector: {}, template: { metadata, spec } },
     })
     expect(await found([set(2)])).toEqual([])
     expect(await found([set(1)])).toEqual([expect.stringContaining('GroupIncomplete')])
@@ -92,7 +92,7 @@ describe('the pods of a group are judged together', () => {
       apiVersion: 'batch/v1',
       kind: 'CronJob',
       metadata: { name: 'c' },
-      spec: { jobTemplate: { spec: cron.spec } },
+      spec: { schedule: '@daily', jobTemplate: { spec: cron.spec } },
     }
     expect(await codes(cronJob)).toEqual([])
     const set = (...replicas: number[]) => ({
@@ -110,10 +110,16 @@ describe('the pods of a group are judged together', () => {
   it('and where nobody knows how many a controller makes, only contradictions are found', async () => {
     const { metadata, spec } = member('a')
     const daemons = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'd', namespace: 'default' } }
-    const open = { ...daemons, spec: { template: { metadata, spec } } }
+    const open = { ...daemons, spec: { selector: {}, template: { metadata, spec } } }
     expect(await found([open])).toEqual([])
     expect(await found([open, member('b'), member('c')])).toEqual([])
     expect(await found([open, member('b', { [QUEUE]: 'other' })])).toEqual([expect.stringContaining('GroupInvalid')])
+  })
+
+  it('and one that is there twice counts once', async () => {
+    const files = ['base', 'overlay'].map(name => file(`${name}.json`, member('a')))
+    const report = await review([...files, file('other.json', member('b'))])
+    expect(results(report).flatMap(({ findings }) => findings.map(({ code }) => code))).toEqual(['DuplicateName'])
   })
 
   it('in one namespace only', async () => {
@@ -164,9 +170,9 @@ describe('a queue', () => {
   it('named by an object that nothing queues', async () => {
     const text = `apiVersion: ray.io/v1\nkind: RayJob\nmetadata:\n  name: r\n  labels:\n    ${QUEUE}: q\n`
     expect(await found(text)).toEqual([expect.stringMatching(/^6 LabelWithoutEffect warning: nothing queues a RayJob/)])
-    const template = { metadata: { labels: { [QUEUE]: 'q' } }, spec: {} }
+    const template = { metadata: { labels: { [QUEUE]: 'q' } }, spec: { containers: [{ name: 'a' }] } }
     const set = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'd', labels: { [QUEUE]: 'q' } } }
-    expect(await found([{ ...set, spec: { template } }])).toEqual([])
+    expect(await found([{ ...set, spec: { selector: {}, template } }])).toEqual([])
   })
 })
 

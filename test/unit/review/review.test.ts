@@ -206,7 +206,8 @@ describe('the table', () => {
       'admitted  Gated    Pod   default/a       table.yaml:1',
       'denied    Invalid  Pod   default/b [31m  table.yaml:3',
       `  metadata.labels[${QUEUE}]: Invalid value: "NO"`,
-      '2 objects: 1 admitted, 1 denied; 1 unreadable',
+      expect.stringMatching(/^ {2}error FieldInvalid: no API server takes the name "b\\u001b\[31m"/),
+      '2 objects: 1 admitted, 1 denied; 1 error; 1 unreadable',
       '',
     ])
     expect(formatted(report, 'table', true)).toContain('\u001b[31mdenied\u001b[0m')

@@ -43,6 +43,7 @@ function made(apiVersion: string, kind: string, spec: string, metadata = ''): st
 }
 const template = (label: string, indent: string, more = ''): string =>
   `${indent}template:\n${indent}  metadata:\n${indent}    labels:\n${indent}      ${label}\n${indent}  spec: {restartPolicy: Never, containers: [{name: a${more}}]}\n`
+const endless = (label: string): string => template(label, '  ').replace('restartPolicy: Never, ', '')
 const cron = (job: string, spec = ''): string =>
   made(
     'batch/v1',
@@ -272,7 +273,10 @@ describe('nothing is found where nothing is wrong:', () => {
       'a pod that came with its gate',
       pod(labelled(QUEUED), `spec:\n  schedulingGates: [{name: ${K}admission}]\n  containers: [{name: a}]\n`),
     ],
-    ['a gate of somebody else', pod('', 'spec:\n  schedulingGates: [{name: example.com/hold}]\n  containers: []\n')],
+    [
+      'a gate of somebody else',
+      pod('', 'spec:\n  schedulingGates: [{name: example.com/hold}]\n  containers: [{name: a}]\n'),
+    ],
     [
       'keys of others that sound alike',
       pod(annotated('volcano.sh/queue-name: q', 'example.com/pod-group-name: g') + labelled('muster-team: a')),
@@ -283,10 +287,10 @@ describe('nothing is found where nothing is wrong:', () => {
       'the same queue on the Job and in its template',
       made('batch/v1', 'Job', template(QUEUED, '  '), labelled(QUEUED)),
     ],
-    ['replicas that all have room', made('apps/v1', 'Deployment', `  replicas: 3\n${template(QUEUED, '  ')}`)],
+    ['replicas that all have room', made('apps/v1', 'Deployment', `  replicas: 3\n  selector: {}\n${endless(QUEUED)}`)],
     [
       'a resource that the queue does not limit',
-      pod(labelled(QUEUED), 'spec:\n  containers: [{name: a, resources: {requests: {amd.com/gpu: 4}}}]\n'),
+      pod(labelled(QUEUED), 'spec:\n  containers: [{name: a, resources: {limits: {amd.com/gpu: 4}}}]\n'),
     ],
     ['the same name in two namespaces', `${pod('  namespace: dev\n')}---\n${pod('  namespace: prod\n')}`],
     [
@@ -300,7 +304,7 @@ describe('nothing is found where nothing is wrong:', () => {
   })
 
   it("the gate of topologies is Kueue's where Kueue is the engine", async () => {
-    const text = pod('', `spec:\n  schedulingGates: [{name: ${K}topology}]\n  containers: []\n`)
+    const text = pod('', `spec:\n  schedulingGates: [{name: ${K}topology}]\n  containers: [{name: a}]\n`)
     expect(await found(text)).toEqual([expect.stringContaining('GateNeverLifted')])
     expect(await found(text, { engine: 'kueue' })).toEqual([])
   })
