@@ -1,8 +1,9 @@
 import { ApiError, type KubeApi, type Patch, type Resource } from '../kube/vocabulary/api.ts'
 import { ADMISSION_GATE, MANAGED } from '../kube/vocabulary/names.ts'
 import { controllerOf, type KubeObject, type Pod } from '../kube/vocabulary/objects.ts'
+import { fields } from '../kube/vocabulary/outline.ts'
 import { PODS } from '../kube/vocabulary/resources.ts'
-import { type Action, type Model, subjectOf, type Target } from '../workload/actions.ts'
+import { type Action, type Model, type Owner, subjectOf, type Target } from '../workload/actions.ts'
 import { jobOutline } from '../workload/jobs/job-kinds.ts'
 import { POD_OUTLINE } from './cache-contents.ts'
 import { changeTo, hasSameController } from './ensure.ts'
@@ -15,15 +16,17 @@ export type WriteBack = (resource: Resource, object: KubeObject) => void
  * - `done`: written, or already so.
  * - `stale`: the object has changed since we looked; the watch will bring the news.
  * - `gone`: it is not there any more, or another one of its name is.
+ * - `ending`: its namespace is going, and takes with it who would have needed it. Nothing is to be tried again.
  * - `blocked`: the API server or an admission plugin refuses it; the message says why.
  */
 export type Result =
-  | { readonly kind: 'done' | 'stale' | 'gone' }
+  | { readonly kind: 'done' | 'stale' | 'gone' | 'ending' }
   | { readonly kind: 'blocked'; readonly message: string }
 
 const DONE: Result = { kind: 'done' }
 const STALE: Result = { kind: 'stale' }
 const GONE: Result = { kind: 'gone' }
+const ENDING: Result = { kind: 'ending' }
 
 /** `NamespaceTerminatingCause` of k8s.io/api/core/v1, which the admission plugin NamespaceLifecycle gives. */
 const NAMESPACE_TERMINATING = 'NamespaceTerminating'
@@ -68,8 +71,8 @@ async function reread(action: Action, api: KubeApi, writeBack: WriteBack): Promi
 /** A uid that does not match is answered with 422 on `metadata.uid`: the pod has a successor, nothing is blocked. */
 function refusal({ status, causes, message }: ApiError): Result {
   if (status === 422 && causes.some(({ field }) => field === 'metadata.uid')) return GONE
-  // Nothing can be created in a namespace that is going; its pods are going too.
-  if (status === 403 && causes.some(({ reason }) => reason === NAMESPACE_TERMINATING)) return STALE
+  // Nothing can be created in a namespace that is going. Its pods go first, and one that is kept keeps all the others.
+  if (status === 403 && causes.some(({ reason }) => reason === NAMESPACE_TERMINATING)) return ENDING
   return { kind: 'blocked', message }
 }
 
@@ -220,7 +223,8 @@ async function patchWorkload(
  * doubled. What is there already is changed only if it is ours, and only after a decision that has seen it.
  */
 async function ensure(action: Ensure, api: KubeApi, writeBack: WriteBack): Promise<Result> {
-  const { resource, wanted, known, models } = action
+  const { resource, wanted, known, models, madeFor } = action
+  if (known === undefined && madeFor !== undefined && !(await isThere(madeFor, api))) return GONE
   if (known === undefined && models !== undefined) return await createWhole({ ...action, models }, api, writeBack)
   if (known === undefined) return await create(resource, wanted, api, writeBack)
   if (!hasSameController(known, wanted)) return foreign(resource, known)
@@ -230,6 +234,11 @@ async function ensure(action: Ensure, api: KubeApi, writeBack: WriteBack): Promi
   const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } }
   writeBack(resource, await api.patch(resource, { namespace, name }, { type: 'merge', body }))
   return DONE
+}
+
+async function isThere({ resource, object: { namespace, name, uid } }: Owner, api: KubeApi): Promise<boolean> {
+  const { metadata } = await api.get(resource, { namespace, name }, { outline: { metadata: fields('uid') } })
+  return metadata.uid === uid
 }
 
 /** What nobody takes as a whole is taken with what admission reads of it: Kueue refuses a port that is there twice. */

@@ -63,7 +63,12 @@ export class Performer {
         this.#deps.tell(refused(action, result.message))
         throw new Error(`${action.kind} was refused: ${result.message}`)
       }
-      if (result.kind === 'done' || (action.kind === 'RemoveFinalizer' && result.kind === 'gone')) return 'settled'
+      if (
+        result.kind === 'done' ||
+        result.kind === 'ending' ||
+        (action.kind === 'RemoveFinalizer' && result.kind === 'gone')
+      )
+        return 'settled'
       return action.kind === 'UnlessPodsLeft' ? 'later' : 'again'
     } catch (error) {
       metrics.acted(action.kind, 'error')

@@ -11,6 +11,12 @@ export interface Target {
   readonly uid: string
 }
 
+/** An object, and where it is found. */
+export interface Owner {
+  readonly resource: Resource
+  readonly object: Target
+}
+
 /** The pod whose shape stands for a podSet. */
 export interface Model {
   readonly podSet: string
@@ -30,6 +36,11 @@ export type Action =
       readonly known?: KubeObject
       /** For a Workload: the pods to be taken as its templates as they are, and not as they are known. */
       readonly models?: readonly Model[]
+      /**
+       * Created only while this is there. What a watch shows of it may be old, and the garbage collector would take what
+       * is made for it, again and again.
+       */
+      readonly madeFor?: Owner
     }
   | {
       readonly kind: 'AddOwners'

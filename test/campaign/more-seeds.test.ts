@@ -9,7 +9,7 @@ const CAMPAIGNS: readonly (readonly [string, Subject, readonly number[]])[] = [
   ['Kueue as the engine', { engine: 'kueue' }, [51, 101]],
   ['Jobs among pods', { jobs: true }, [51, 101]],
   ['JobSets among pods', { sets: true }, [51]],
-  ['groups that kube-scheduler places', { gangs: true }, [51, 101]],
+  ['groups that kube-scheduler places', { gangs: true }, [51, 101, 151]],
   ['Jobs that Muster groups', { gangs: true, jobs: true }, [26]],
 ]
 

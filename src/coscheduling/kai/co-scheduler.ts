@@ -14,10 +14,10 @@ import {
 import { type Standing, tell } from '../../reconciler/decision.ts'
 import type { Action } from '../../workload/actions.ts'
 import { placedIn } from '../../workload/placement.ts'
-import { isDeleting, isTerminal, kaiLinkOf, podGroupMarkOf } from '../../workload/pod-facts.ts'
+import { isTerminal, kaiLinkOf, podGroupMarkOf } from '../../workload/pod-facts.ts'
 import { replacementsIn } from '../kubernetes/gangs.ts'
 import { METADATA, withController } from '../kubernetes/kinds.ts'
-import { describeOwner, isOurs } from '../kubernetes/objects.ts'
+import { describeOwner, isLeaving, isOurs } from '../kubernetes/objects.ts'
 import { heldByScheduler, inFewWords, isUnplaced } from '../waiting.ts'
 import { baseOf, defaultPriority, podLabel, queueOf } from './base.ts'
 import type { KaiPodGroup } from './objects.ts'
@@ -112,7 +112,7 @@ function needOf(admission: Admission, gang: Gang, known: SchedulingRecords): Nee
     return { problem: `KAI PodGroup ${gang.link}, by which the group would be placed, ${whose}: delete it` }
   }
   // Until it is gone its name is taken, and then it is made anew.
-  if (isDeleting(group)) return {}
+  if (isLeaving(group, admission)) return {}
   const minMember = sizeOf(admission, gang, group.spec?.minMember)
   if (minMember === undefined || minMember === group.spec?.minMember) return undefined
   const wanted: KaiPodGroup = { metadata: group.metadata, spec: { minMember } }

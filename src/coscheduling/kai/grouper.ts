@@ -199,7 +199,8 @@ export class KaiGrouper {
         this.#tell(refused.map(pod => ({ pod, note: `${action.kind} was refused: ${result.message}` })))
         throw new Error(`${action.kind} was refused: ${result.message}`)
       }
-      return result.kind === 'done' || (result.kind === 'gone' && 'pod' in action) ? 'done' : 'retry'
+      const isOver = result.kind === 'ending' || (result.kind === 'gone' && 'pod' in action)
+      return result.kind === 'done' || isOver ? 'done' : 'retry'
     } catch (error) {
       acted(action.kind, 'error')
       throw error

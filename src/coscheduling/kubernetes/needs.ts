@@ -13,6 +13,7 @@ import { type KnownPodGroup, minCountOf } from './kinds.ts'
 import {
   compositeName,
   describeOwner,
+  isLeaving,
   isMadeFor,
   isOurs,
   joins,
@@ -46,6 +47,7 @@ export function needsOf(
     return [{ action: { kind: 'EnsureObject', resource, wanted } }]
   }
   if (!isOurs(workload, admission)) return [{ problem: taken(workload, 'Workload') }]
+  if (isLeaving(workload, admission)) return [{ problem: leaving(workload, 'Workload') }]
   const tree: Tree = { workload, root: composites ? rootIn(workload) : undefined, gangs: found.gangs }
   const above = composites ? compositeNeed(admission, active, tree, known, version) : undefined
   if (above !== undefined) return [above]
@@ -83,7 +85,8 @@ function compositeNeed(
   if (composite === undefined) {
     return { action: { kind: 'EnsureObject', resource, wanted: wantedComposite(admission, root, lowest) } }
   }
-  return isOurs(composite, admission) ? undefined : { problem: taken(composite, 'CompositePodGroup') }
+  if (!isOurs(composite, admission)) return { problem: taken(composite, 'CompositePodGroup') }
+  return isLeaving(composite, admission) ? { problem: leaving(composite, 'CompositePodGroup') } : undefined
 }
 
 function needOf(
@@ -124,6 +127,10 @@ const withMinCount = ({ metadata }: KubeObject, minCount: number): KubeObject & 
 const taken = (object: KubeObject, kind: string): string =>
   `${kind} ${object.metadata.name}, by which the group would be placed, ${describeOwner(object)} and is not Muster's: ` +
   'delete it, or give the group another name'
+
+const leaving = ({ metadata }: KubeObject, kind: string): string =>
+  `${kind} ${metadata.name} is left from an earlier group of this name, or is being deleted: the group is placed when ` +
+  'it is gone and has been made anew'
 
 const ofAnotherKind = ({ metadata }: KubeObject): string =>
   `PodGroup ${metadata.name} is left from an earlier group of this name that was placed in another way, and stays as ` +

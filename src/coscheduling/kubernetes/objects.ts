@@ -30,7 +30,8 @@ function ownerOf({ workload, workloads }: Admission): OwnerReference {
 
 /**
  * Whether it was made for a group of this name. Not by the uid: when a group is made anew under its old name, the pods
- * name the old PodGroup, and Kubernetes keeps that for as long as a pod names it. So it serves the new one.
+ * name the old PodGroup, and Kubernetes keeps that for as long as a pod names it. So it serves the new one. Of what
+ * Kubernetes does not keep (`isLeaving`) the new group waits for its own.
  */
 export function isOurs({ metadata }: KubeObject, { workload, workloads }: Admission): boolean {
   const owner = controllerOf(metadata.ownerReferences)
@@ -45,6 +46,13 @@ export function isOurs({ metadata }: KubeObject, { workload, workloads }: Admiss
 /** For this very Workload, and not for one of its name before it. */
 export const isMadeFor = ({ metadata }: KubeObject, { workload }: Admission): boolean =>
   controllerOf(metadata.ownerReferences)?.uid === workload.metadata.uid
+
+/**
+ * Whether it is on its way out: nothing keeps it for the pods that name it, as a PodGroup of Kubernetes is kept, so the
+ * garbage collector may take it in the moment in which the gates fall.
+ */
+export const isLeaving = (object: KubeObject, admission: Admission): boolean =>
+  object.metadata.deletionTimestamp != null || !isMadeFor(object, admission)
 
 /** Whose it is, for the people who have to settle it. */
 export function describeOwner({ metadata }: KubeObject): string {

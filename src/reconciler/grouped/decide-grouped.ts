@@ -3,7 +3,7 @@ import { controllerOf, type KubeObject } from '../../kube/vocabulary/objects.ts'
 import type { PodGroupVersion } from '../../kube/vocabulary/resources.ts'
 import type { ServedScheduling } from '../../kube/vocabulary/served-scheduling.ts'
 import { describe } from '../../validation/field-error.ts'
-import type { Action } from '../../workload/actions.ts'
+import { type Action, type Owner, targetOf } from '../../workload/actions.ts'
 import { droppedFrom } from '../../workload/builder/dropped.ts'
 import { workloadName } from '../../workload/builder/names.ts'
 import type { SchedulingWorkload } from '../../workload/builder/objects.ts'
@@ -121,7 +121,10 @@ function stepFor(unit: GroupedUnit, wanted: KubeObject, version: PodGroupVersion
   const known = unit.find(resource, metadata.name ?? '')
   if (known === undefined) {
     return {
-      step: { action: { kind: 'EnsureObject', resource, wanted }, news: created(unit, kind, metadata.name ?? '') },
+      step: {
+        action: { kind: 'EnsureObject', resource, wanted, ...ownerOf(unit) },
+        news: created(unit, kind, metadata.name ?? ''),
+      },
     }
   }
   // It was deleted, and comes back when it is gone: until then its name is taken.
@@ -132,6 +135,9 @@ function stepFor(unit: GroupedUnit, wanted: KubeObject, version: PodGroupVersion
   if (change === undefined) return { dropped }
   return { step: { action: { kind: 'EnsureObject', resource, wanted: change, known } }, dropped }
 }
+
+const ownerOf = ({ kind: { resource }, object }: GroupedUnit): { readonly madeFor?: Owner } =>
+  object === undefined ? {} : { madeFor: { resource, object: targetOf(object) } }
 
 /** Groups name their Workload as an owner, and for that it has to be there. */
 function ownWorkloadUid({ object, served, find }: GroupedUnit): string | undefined {

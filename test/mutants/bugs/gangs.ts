@@ -42,8 +42,22 @@ export const GANG_FAMILIES: readonly Family[] = [
         name: 'takes the CompositePodGroup of somebody else',
         from: 'what has the right name is taken for ours',
         file: NEEDS,
-        find: "return isOurs(composite, admission) ? undefined : { problem: taken(composite, 'CompositePodGroup') }",
+        find: "if (!isOurs(composite, admission)) return { problem: taken(composite, 'CompositePodGroup') }",
+        replace: 'if (!isOurs(composite, admission)) return undefined',
+      },
+      {
+        name: 'lifts below the CompositePodGroup of an earlier group',
+        from: 'only its Workload is looked at, and the garbage collector takes one after the other',
+        file: NEEDS,
+        find: "return isLeaving(composite, admission) ? { problem: leaving(composite, 'CompositePodGroup') } : undefined",
         replace: 'return undefined',
+      },
+      {
+        name: 'places by a Workload that is being deleted',
+        from: 'it is of this group, and still there',
+        file: OBJECTS,
+        find: 'object.metadata.deletionTimestamp != null || !isMadeFor(object, admission)',
+        replace: '!isMadeFor(object, admission)',
       },
       {
         name: 'asks for a topology twice, above and below',

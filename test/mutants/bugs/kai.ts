@@ -154,6 +154,13 @@ export const KAI_FAMILIES: readonly Family[] = [
         replace: 'if (!isOurs(group, admission) && group.metadata.uid === undefined) {',
       },
       {
+        name: 'places a group by what is left of an earlier one of its name',
+        from: 'it has the right name, and the garbage collector has not taken it yet',
+        file: `${KAI}/co-scheduler.ts`,
+        find: 'if (isLeaving(group, admission)) return {}',
+        replace: 'if (group.metadata.deletionTimestamp != null) return {}',
+      },
+      {
         name: 'does not look for the name in other namespaces',
         from: 'names are unique per namespace everywhere but in KAI',
         file: `${KAI}/co-scheduler.ts`,

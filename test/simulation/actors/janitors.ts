@@ -17,7 +17,7 @@ import type { Agenda } from '../time/agenda.ts'
 import type { Dice } from '../time/dice.ts'
 import { ignoreRaces } from './nodes.ts'
 
-const GC = 'system:generic-garbage-collector'
+export const GC = 'system:generic-garbage-collector'
 const NAMESPACE_CONTROLLER = 'system:namespace-controller'
 const NAMESPACE_FINALIZER = 'kubernetes'
 /** Holds an object until what it owns has been made to forget it (`--cascade=orphan`). */

@@ -120,7 +120,7 @@ export class Cluster {
     watchLifts(this.server, this.muster, judge)
     watchManners(this.server, this.muster, judge)
     watchJobs(this.server, setting.queues, this.muster, judge)
-    watchPodGroups(this.server, this.muster, judge)
+    watchPodGroups(this.server, this.muster, judge, () => this.agenda.now)
     if (setting.kai) watchKai(this.server, this.muster, judge)
     watchDeletions(this.server, this.muster, judge, () => this.agenda.now)
     if (options.calm) watchPromptness(this.server, this.muster, judge, () => this.agenda.now)

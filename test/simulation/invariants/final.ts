@@ -36,6 +36,7 @@ import type { ModelServer } from '../model/server.ts'
 import { unfinishedJobs, unfinishedSets } from './jobs.ts'
 import { unlinked } from './kai.ts'
 import { comesBefore, inTheWay, waits } from './order.ts'
+import { ungrouped } from './pod-groups.ts'
 import { creatorOf, mayDismiss, type TrueUnit, unitsOf } from './units.ts'
 
 /** I4: what is left undone although nothing stands in its way. Empty when everything has come to rest as it should. */
@@ -56,6 +57,7 @@ export function unfinished(server: ModelServer, queues: readonly QueueConfigurat
     ...unfinishedJobs(server),
     ...unfinishedSets(server),
     ...unlinked(server),
+    ...ungrouped(server),
     ...server
       .all(NAMESPACES)
       .filter(namespace => isDeleting(namespace) && !isHeldByOthers(server, namespace.metadata.name))

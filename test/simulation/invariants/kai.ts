@@ -2,6 +2,7 @@ import { KAI_IGNORE, KAI_POD_GROUP, KAI_POD_GROUPS } from '../../../src/kube/voc
 import { POD_GROUP, POD_GROUP_OF } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { EVENTS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { GC } from '../actors/janitors.ts'
 import { KAI } from '../actors/nodes.ts'
 import { POD_GROUP as NATIVE, podGroupOf } from '../actors/pod-groups.ts'
 import { asPod, gatesOf, isDeleting, isGated, saysItIsOver } from '../facts.ts'
@@ -26,17 +27,20 @@ export function watchKai(server: ModelServer, muster: string, judge: Judge): voi
   const ours = new Set<string>()
   /** By name: whoever deleted it has to bear that somebody was linked to it in that moment. */
   const deleted = new Set<string>()
+  /** Not by the garbage collector: that of a group in a queue goes with the group. */
+  const snatched = new Set<string>()
 
   const checkPlace = (pod: Pod) => {
     const [who, link = ''] = [label(pod), linkOf(pod)]
+    const isExcused = (markOf(pod) === 'group' ? snatched : deleted).has(link)
     const named = server.all(KAI_POD_GROUPS).filter(({ metadata }) => metadata.name === link)
     const group = named.find(({ metadata }) => metadata.namespace === pod.metadata.namespace)
     if (link === '') judge.fail('I2', `${who} is let go and has no link to a PodGroup of KAI`)
     else if (group === undefined) {
-      if (!deleted.has(link)) judge.fail('I2', `${who} is let go and its PodGroup of KAI ${link} is not there`)
-    } else if (!ours.has(group.metadata.uid ?? '') && !deleted.has(link)) {
+      if (!isExcused) judge.fail('I2', `${who} is let go and its PodGroup of KAI ${link} is not there`)
+    } else if (!ours.has(group.metadata.uid ?? '') && !isExcused) {
       judge.fail('I5', `${who} is let go into a PodGroup of KAI that is somebody else's`)
-    } else if (markOf(pod) === 'reference' && !deleted.has(link) && madeFor(group) !== identity(pod)) {
+    } else if (markOf(pod) === 'reference' && !isExcused && madeFor(group) !== identity(pod)) {
       judge.fail('I5', `${who} is let go into the PodGroup of KAI of another group`)
     }
   }
@@ -61,6 +65,7 @@ export function watchKai(server: ModelServer, muster: string, judge: Judge): voi
 
   const checkGroup = ({ type, before, after, who }: Change) => {
     if (type === 'deleted') deleted.add(after.metadata.name ?? '')
+    if (type === 'deleted' && who !== GC) snatched.add(after.metadata.name ?? '')
     if (who !== muster) return
     if (type === 'deleted') judge.fail('I5', `Muster deleted PodGroup ${label(after)} of KAI`)
     if (type === 'created') ours.add(after.metadata.uid ?? '')

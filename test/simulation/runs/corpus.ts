@@ -1,8 +1,15 @@
+import type { Subject } from '../schedule/generate.ts'
+
+interface Found extends Pick<Subject, 'jobs' | 'gangs'> {
+  readonly seed: number
+  readonly bug: string
+}
+
 /**
  * Seeds that once broke a promise, and the bug that they found. A seed stays here for ever. What it does can change
  * with the simulator; that the bug itself stays dead is the business of its unit test and of `mutants/bugs`.
  */
-export const CORPUS: readonly { readonly seed: number; readonly bug: string; readonly jobs?: boolean }[] = [
+export const CORPUS: readonly Found[] = [
   { seed: 153, bug: 'a conflict on a lift was taken for old news, and nobody tried again' },
   { seed: 10298, bug: 'a conflict on the last status of a Workload left the unit unfinished' },
   { seed: 11739, bug: 'a conflict on a finalizer left it on a pod that had ended' },
@@ -36,4 +43,21 @@ export const CORPUS: readonly { readonly seed: number; readonly bug: string; rea
   { seed: 90, jobs: true, bug: 'a Job took back what it had given, when a lost pod was replaced' },
   { seed: 138, jobs: true, bug: 'the order of a queue was broken here before Jobs and hostile pods ran together' },
   { seed: 70, bug: 'the webhook refused Muster to take its finalizer off a pod whose marks somebody had spoilt' },
+  {
+    seed: 196,
+    gangs: true,
+    bug: 'a group was lifted below the CompositePodGroup of an earlier one of its name, which the garbage collector took',
+  },
+  {
+    seed: 132,
+    jobs: true,
+    gangs: true,
+    bug: 'in a namespace that was going, and was kept by a pod, a Workload was tried again every minute',
+  },
+  {
+    seed: 151,
+    jobs: true,
+    gangs: true,
+    bug: 'for a Job that was gone, and whose watch was silent, Workload and PodGroup were made again and again',
+  },
 ]

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { WORKLOADS } from '../../../src/engines/builtin/workloads.ts'
 import { ApiError, type KubeApi, type Patch } from '../../../src/kube/vocabulary/api.ts'
 import { ADMISSION_GATE, MANAGED, RESOURCE_IN_USE } from '../../../src/kube/vocabulary/names.ts'
+import { JOBS } from '../../../src/kube/vocabulary/resources.ts'
 import { perform, type WriteBack } from '../../../src/reconciler/perform.ts'
 import type { Action } from '../../../src/workload/actions.ts'
 import { managedPod } from '../../support/pods.ts'
@@ -104,12 +105,23 @@ describe('a write of the reconciler', () => {
     ['gone', 'the object is gone', new ApiError(404, 'NotFound', 'pods "train" not found')],
     ['gone', 'it has a successor', new ApiError(422, 'Invalid', 'no', { causes: [{ field: 'metadata.uid' }] })],
     [
-      'stale',
+      'ending',
       'its namespace goes',
       new ApiError(403, 'Forbidden', 'no', { causes: [{ reason: 'NamespaceTerminating' }] }),
     ],
   ])('is %s, not blocked, when %s', async (kind, _what, error) => {
     expect(await perform(lift, apiThat(error).api, memory)).toEqual({ kind })
+  })
+
+  it.each([
+    ['uid-train', ['get jobs/train', 'create podgroups'], 'done'],
+    ['uid-of-another', ['get jobs/train'], 'gone'],
+  ])('makes what is for a Job only while that one is there (%s)', async (uid, expected, kind) => {
+    const wanted = { metadata: { name: 'gang', namespace: 'ml' } }
+    const madeFor = { resource: JOBS, object: { ...pod, uid } }
+    const { api, calls } = apiThat()
+    const result = await perform({ kind: 'EnsureObject', resource: POD_GROUPS, wanted, madeFor }, api, memory)
+    expect([result, calls.map(({ verb, path }) => `${verb} ${path}`)]).toEqual([{ kind }, expected])
   })
 
   it.each([

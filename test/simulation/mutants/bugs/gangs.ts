@@ -2,6 +2,8 @@ import type { Mutant } from '../mutant.ts'
 
 const GROUPED = 'src/workload/grouped/objects.ts'
 const PLACING = 'src/coscheduling/kubernetes/co-scheduler.ts'
+const PERFORM = 'src/reconciler/perform.ts'
+const PLACING_OBJECTS = 'src/coscheduling/kubernetes/objects.ts'
 const PLACING_NEEDS = 'src/coscheduling/kubernetes/needs.ts'
 const PLACING_KINDS = 'src/coscheduling/kubernetes/kinds.ts'
 
@@ -44,13 +46,41 @@ export const GANGS_BUGS: readonly Mutant[] = [
     gangs: true,
   },
   {
+    name: 'lifts a driver below the group of an earlier one of its name',
+    from: 'found here: it has the right name, and the garbage collector has not taken it yet',
+    file: PLACING_OBJECTS,
+    find: 'object.metadata.deletionTimestamp != null || !isMadeFor(object, admission)',
+    replace: 'object.metadata.deletionTimestamp != null',
+    gangs: true,
+    seed: 196,
+  },
+  {
+    name: 'makes a PodGroup for the Workload of an earlier group of the name',
+    from: 'it has the right name, and the garbage collector has not taken it yet',
+    file: PLACING_NEEDS,
+    find: "  if (isLeaving(workload, admission)) return [{ problem: leaving(workload, 'Workload') }]\n",
+    replace: '',
+    gangs: true,
+    seed: 196,
+  },
+  {
+    name: 'makes the objects of a Job that is gone, again and again',
+    from: 'found here: its watch is silent, and the garbage collector takes each of them',
+    file: PERFORM,
+    find: '  if (known === undefined && madeFor !== undefined && !(await isThere(madeFor, api))) return GONE\n',
+    replace: '',
+    gangs: true,
+    jobs: true,
+    seed: 151,
+  },
+  {
     name: 'leaves a group without its PodGroup once it is lifted',
     from: 'who is lifted needs nothing more',
     file: PLACING,
     find: 'waiting.length + unplaced.length > 0',
     replace: 'waiting.length > 0',
     gangs: true,
-    seed: 309,
+    seed: 71,
   },
   {
     name: 'takes a PodGroup that is on its way out for gone',

@@ -98,6 +98,12 @@ describe('a group in a queue that KAI places', () => {
     expect(standings[0]?.note).toContain('belongs to Job other')
   })
 
+  it('waits until one of an earlier group of the name is gone: its owner is', () => {
+    const old = made(4, { kind: 'Workload', name: 'gang', uid: 'w0' })
+    const { actions, held } = kaiCoScheduler.prepare(admission(four), known(old))
+    expect([actions.length, held.size]).toEqual([0, 4])
+  })
+
   it('waits when the name is there in another namespace, since KAI would take the one for the other', () => {
     const group = made(4)
     const theirs = { ...made(1), metadata: { ...group.metadata, namespace: 'theirs', uid: 'g2' } }

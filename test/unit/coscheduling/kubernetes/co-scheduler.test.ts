@@ -5,7 +5,7 @@ import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { NOTHING_SERVED } from '../../../../src/kube/vocabulary/served-scheduling.ts'
 import type { Decision } from '../../../../src/reconciler/decision.ts'
 import { podGroupNameFor } from '../../../../src/workload/placement.ts'
-import { gang, member, running } from '../../reconciler/decide/fixtures.ts'
+import { gang, member, NOW, running } from '../../reconciler/decide/fixtures.ts'
 import {
   decided,
   kinds,
@@ -129,6 +129,17 @@ describe('what has the name of the PodGroup', () => {
   it('serves on if it is left from an earlier group of the name: Kubernetes keeps it while pods name it', () => {
     const old = known('PodGroup', { spec: { schedulingPolicy: { gang: { minCount: 3 } } } }, { ...OWNER, uid: 'old' })
     expect(kinds(decided(members, [WORKLOAD, old]))).toEqual(['LiftGate', 'LiftGate', 'LiftGate'])
+  })
+
+  it.each([
+    ['is left from an earlier group of the name', known('Workload', {}, { ...OWNER, uid: 'old' })],
+    ['is being deleted', { ...WORKLOAD, metadata: { ...WORKLOAD.metadata, deletionTimestamp: NOW } }],
+  ])('is waited for if it is a Workload that %s: nothing keeps that', (_, leaving) => {
+    for (const objects of [[leaving], [leaving, podGroup(3)]]) {
+      const decision = decided(members, objects)
+      expect(decision.actions).toEqual([])
+      expect(note(decision)).toContain(`Workload ${NAME} is left from an earlier group`)
+    }
   })
 
   it('cannot serve on if that one was placed in another way', () => {

@@ -115,6 +115,20 @@ describe('where groups of groups are served, the PodGroups of a driver and its w
     expect(kinds(decide([driver()], [flat, under(ofDriver), composite()]))).toEqual(['LiftGate'])
   })
 
+  it('wait until one of an earlier group of the name is gone, and for their own: nothing keeps that', () => {
+    const old = composite({ ...OWNER, uid: 'old' })
+    for (const objects of [
+      [workload(), old],
+      [workload(), old, under(ofDriver)],
+    ]) {
+      const decision = decide([driver()], objects)
+      expect(decision.actions).toEqual([])
+      expect(decision.standings).toMatchObject([
+        { reason: 'LiftBlocked', note: expect.stringContaining(`CompositePodGroup ${ROOT} is left from an earlier`) },
+      ])
+    }
+  })
+
   it('never use one that is somebody else’s', () => {
     const theirs = { apiVersion: 'v1', kind: 'ConfigMap', name: 'theirs', uid: 'x', controller: true }
     const decision = decide([driver()], [workload(), composite(theirs)])
