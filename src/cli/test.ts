@@ -31,7 +31,7 @@ export async function test(flags: Parsed): Promise<number> {
   if (cases.length === 0 && done.length === 0) {
     // A build that tests nothing because a path changed must not be green.
     throw new UsageError(
-      `no case to run: there is no file *.case.yaml in ${folders.join(', ')}${wanted === undefined ? '' : ' of that name'}`,
+      `no case to run: there is no file *.case.yaml in ${folders.join(', ')}${wanted === undefined ? '; muster test --init MANIFEST FOLDER makes one' : ' of that name'}`,
     )
   }
   const coverage = new Coverage()
@@ -44,7 +44,8 @@ export async function test(flags: Parsed): Promise<number> {
     const outcome = await runCase(each, config.configuration)
     for (const result of outcome.results) coverage.add(result)
     const difference = isUpdate && outcome.differences.length > 0 ? updateCase(each.file, outcome.results) : undefined
-    done.push({ name: each.name, file: each.file, outcome, ...(difference === undefined ? {} : { difference }) })
+    const rewritten = manifest === undefined ? 'updated' : 'created'
+    done.push({ name: each.name, file: each.file, outcome, ...(difference && { difference, rewritten }) })
   }
   for (const { outcome } of done) {
     for (const each of outcome.unreadable) process.stderr.write(`${formatUnreadable(each)}\n`)
@@ -61,8 +62,9 @@ interface Done {
   readonly name: string
   readonly file: string
   readonly outcome: CaseOutcome
-  /** What was rewritten. */
+  /** What was rewritten, and how to call that. */
   readonly difference?: string
+  readonly rewritten?: 'updated' | 'created'
 }
 
 /** It says nothing about the policy, so it has neither passed nor failed. */
@@ -123,9 +125,9 @@ async function report(
 }
 
 function table(done: readonly Done[], coverage: Coverage, least: number | undefined): string {
-  const lines = done.flatMap(({ name, outcome, difference }) => {
+  const lines = done.flatMap(({ name, outcome, difference, rewritten }) => {
     const wrong = outcome.differences.map(each => `  ${oneLine(each)}`)
-    if (difference !== undefined) return [`updated  ${name}`, difference.trimEnd()]
+    if (difference !== undefined) return [`${rewritten}  ${name}`, difference.trimEnd()]
     if (outcome.unreadable.length > 0) return [`unreadable  ${name}`]
     return wrong.length === 0 ? [`passed  ${name}`] : [`failed  ${name}`, ...wrong]
   })

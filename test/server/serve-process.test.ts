@@ -1,12 +1,13 @@
 import { type ChildProcess, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
 import { collect, runMuster, spawnMuster } from '../support/process.ts'
 import { podReview } from '../support/reviews.ts'
 
@@ -99,6 +100,28 @@ describe('muster serve', () => {
     expect(answers.filter(({ status }) => status !== 200)).toEqual([])
     expect(answers.some(({ connection }) => connection === 'close')).toBe(true)
     expect(await exited).toEqual([0, null])
+  })
+
+  it('keeps what it was asked with --record, and muster test replays it with the answer that was given', async () => {
+    const [records, cases] = [join(folder, 'records'), join(folder, 'cases')]
+    const { port, ca } = await start({}, '--record', records)
+    const agent = new Agent({ ca })
+    const { text } = await post(port, agent)
+    agent.destroy()
+    const [record = ''] = readdirSync(records)
+    const made = await runMuster(['test', '--init', join(records, record), cases])
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^created {2}/)])
+    const file = readdirSync(cases).find(name => name.endsWith('.case.yaml')) ?? ''
+    const { patch } = JSON.parse(text).response
+    expect(parse(readFileSync(join(cases, file), 'utf8')).expect).toMatchObject([
+      { allowed: true, reason: 'Gated', patch: JSON.parse(Buffer.from(patch, 'base64').toString('utf8')) },
+    ])
+    expect((await runMuster(['test', cases])).code).toBe(0)
+    const config = join(folder, 'refusing.yaml')
+    const head = 'apiVersion: config.muster.dev/v1alpha1\nkind: Configuration\n'
+    writeFileSync(config, `${head}unlistedQueues: refuse\nqueues: [{name: another, limits: {}}]\n`)
+    const replayed = await runMuster(['test', cases, '--config', config])
+    expect([replayed.code, replayed.stdout]).toEqual([1, expect.stringContaining('expected true, got false')])
   })
 
   it(

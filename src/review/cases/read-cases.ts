@@ -35,7 +35,10 @@ export const inputOf = ({ name, folder, case: { input } }: ReadCase): string =>
 
 function filesOf(name: string): readonly (string | Unreadable)[] {
   const found = statSync(name, { throwIfNoEntry: false })
-  if (found === undefined) return [wrong(name, 'cannot be read: there is no such file or folder')]
+  if (found === undefined) {
+    const remedy = `muster test --init MANIFEST ${name} makes a first case`
+    return [wrong(name, `cannot be read: there is no such file or folder; ${remedy}`)]
+  }
   if (!found.isDirectory()) return [name]
   return manifestsIn(name, {}).filter(each => typeof each !== 'string' || each.endsWith(CASE_SUFFIX))
 }

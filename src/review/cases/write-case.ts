@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { writeYaml } from '../../documents/yaml-writer.ts'
 import { unifiedDiff } from '../formats/line-diff.ts'
@@ -7,6 +7,10 @@ import { CASE_SUFFIX, CASE_VERSION, expectationOf } from './case.ts'
 
 /** Puts a manifest, or a recorded AdmissionReview, into the folder, and an empty case beside it. */
 export function initCase(manifest: string, folder: string): string {
+  const found = statSync(manifest, { throwIfNoEntry: false })
+  if (found === undefined) throw new Error(`--init: ${manifest}: there is no such file`)
+  if (!found.isFile())
+    throw new Error(`--init: ${manifest} is no file: name one manifest, or one recorded AdmissionReview`)
   mkdirSync(folder, { recursive: true })
   const name = basename(manifest).replace(/\.(?:ya?ml|json)$/, '')
   const file = join(folder, `${name}${CASE_SUFFIX}`)

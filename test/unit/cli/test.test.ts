@@ -73,6 +73,14 @@ describe('muster test', () => {
     const made = parse(readFileSync(join(folder, 'made/sent.case.yaml'), 'utf8'))
     expect(made.expect).toMatchObject([{ namespace: 'team', name: 'a', reason: 'Gated' }])
     expect(muster('test', 'made', '--init', 'sent.json')).toMatchObject({ status: 2 })
+    expect(muster('test', 'absent', '--init', 'absent.json')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'muster test: --init: absent.json: there is no such file\n',
+    })
+    expect(muster('test', 'absent').stderr).toBe(
+      'absent: cannot be read: there is no such file or folder; muster test --init MANIFEST absent makes a first case\n',
+    )
   })
 
   it('gives a case its configuration, cluster and user', () => {
@@ -99,8 +107,14 @@ describe('muster test', () => {
   })
 
   it.each([
-    ['gone', 'gone: cannot be read: there is no such file or folder\n'],
-    ['empty', 'muster test: no case to run: there is no file *.case.yaml in empty\n'],
+    [
+      'gone',
+      'gone: cannot be read: there is no such file or folder; muster test --init MANIFEST gone makes a first case\n',
+    ],
+    [
+      'empty',
+      'muster test: no case to run: there is no file *.case.yaml in empty; muster test --init MANIFEST FOLDER makes one\n',
+    ],
     ['wrong', 'wrong/x.case.yaml:4:13: expect.0: unknown key "allowd"; did you mean "allowed"?\n'],
     ['noinput', 'noinput/x.yaml: cannot be read: there is no such file or folder\n'],
   ])('ends with 2 for %s', (name, stderr) => {
