@@ -54,6 +54,11 @@ describe('a group that kube-scheduler places as a whole', { timeout: 240_000 }, 
     return items
   }
 
+  it('is found out at the start, and told', async () => {
+    expect((await muster.health('/readyz')).body).toMatch(/\[\+\]co-scheduling .*v1beta1 with PodGroups/)
+    expect((await muster.health('/metrics')).body).toContain('muster_co_scheduling_served{backend="kubernetes"} 1')
+  })
+
   it('starts none of 8 pods with room for 7, tells why, and starts all when room comes', async () => {
     await plane.createNamespace('room')
     await create(members(8, { namespace: 'room', group: 'train', cpu: NINE_CPUS, nodeSelector: { room: 'yes' } }))
@@ -115,6 +120,55 @@ describe('a group that kube-scheduler places as a whole', { timeout: 240_000 }, 
     })
     expect(await minCount('replaced')).toBe(2)
     await removed('replaced')
+  })
+
+  it('is placed whole again, by the same objects, when it is evicted and admitted again', async () => {
+    await plane.createNamespace('evicted')
+    const group = { namespace: 'evicted', group: 'train', cpu: NINE_CPUS, nodeSelector: { evicted: 'yes' } }
+    await plane.kubectl(['label', 'node', 'node-1', 'evicted=yes'])
+    await create(members(4, group))
+    await allRun('evicted', 4)
+    // Who has done his work stays, and the Workload in the queue with him: the others are stopped.
+    await ends('evicted', ['train-0'], 'succeed')
+    const phases = async () =>
+      (await pods('evicted')).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`)
+    await eventually('one has succeeded', async () => (await phases()).includes('train-0 Succeeded'))
+    const uids = async () =>
+      [...(await workloads('evicted')), ...(await podGroups('evicted'))].map(({ metadata }) => metadata.uid)
+    const before = await uids()
+    const setActive = (active: boolean) =>
+      plane.kubectl([
+        ...['patch', 'workloads.muster.dev', 'train', '-n', 'evicted', '--type=merge'],
+        ...['-p', JSON.stringify({ spec: { active } })],
+      ])
+    await setActive(false)
+    await eventually('the others are stopped', async () => {
+      expect(await phases()).toEqual(['train-0 Succeeded'])
+      return true
+    })
+    expect(await uids()).toEqual(before)
+
+    // Of the 64 CPUs it leaves room for two of the three.
+    const { namespace, nodeSelector } = group
+    await create([queuedPod({ namespace, nodeSelector, name: 'filler', cpu: '40' })])
+    await eventually('the filler runs', async () => (await phases()).includes('filler Running'))
+    await create([1, 2, 3].map(index => queuedPod({ ...group, name: `again-${index}`, count: 4 })))
+    const again = async () => (await pods('evicted')).filter(({ metadata }) => metadata.name?.startsWith('again-'))
+    expect((await again()).every(isGated)).toBe(true)
+    await setActive(true)
+    await eventually('the scheduler has refused each of them', async () => {
+      const all = await again()
+      const refused = all.filter(pod => pod.status?.conditions?.some(({ reason }) => reason === 'Unschedulable'))
+      expect([refused.length, bound(all)]).toEqual([3, 0])
+      return true
+    })
+    await plane.kubectl(['delete', 'pod', 'filler', '-n', 'evicted'])
+    await eventually('all three run', async () => {
+      expect((await again()).map(({ status }) => status?.phase)).toEqual(['Running', 'Running', 'Running'])
+      return true
+    })
+    expect(await uids()).toEqual(before)
+    await removed('evicted')
   })
 
   it('takes the objects with the group, and serves the next group of the same name at once', async () => {
