@@ -139,7 +139,8 @@ describe('the compiled program, with production dependencies only', () => {
   })
 
   it('reviews without opening a single package', () => {
-    writeFileSync(join(image, 'pod.yaml'), 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n')
+    const spec = 'spec: {containers: [{name: main, image: busybox}]}'
+    writeFileSync(join(image, 'pod.yaml'), `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n${spec}\n`)
     const trace =
       "import { registerHooks } from 'node:module'; registerHooks({ load: (url, context, next) => { process.stderr.write(url + '\\n'); return next(url, context) } })"
     const traced = ['--import', `data:text/javascript,${encodeURIComponent(trace)}`]
