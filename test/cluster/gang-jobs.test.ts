@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GROUPED, QUEUE_NAME, SCHEDULING } from '../../src/kube/vocabulary/names.ts'
 import type { KubeObject, Pod } from '../../src/kube/vocabulary/objects.ts'
+import { ensurePrograms } from './programs/build.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { list } from './support/manifests.ts'
 import { Muster } from './support/muster.ts'
@@ -72,6 +74,7 @@ function askerOf(plane: () => ControlPlane) {
     jobs: (namespace: string) => items<Job>('jobs', namespace),
     workloads: (namespace: string) => items<Placed>('workloads.scheduling.k8s.io', namespace),
     podGroups: (namespace: string) => items<Placed>('podgroups.scheduling.k8s.io', namespace),
+    inQueue: (namespace: string) => items<KubeObject>('workloads.muster.dev', namespace),
     pods: (namespace: string) => items<Pod>('pods', namespace),
     events: async (namespace: string, name: string) =>
       (
@@ -86,6 +89,8 @@ function askerOf(plane: () => ControlPlane) {
 
 const bound = (pods: readonly Pod[]) => pods.filter(({ spec }) => spec.nodeName !== undefined).length
 const running = (pods: readonly Pod[]) => pods.filter(({ status }) => status?.phase === 'Running').length
+const unschedulable = (pods: readonly Pod[]) =>
+  pods.filter(({ status }) => status?.conditions?.some(({ reason }) => reason === 'Unschedulable')).length
 const minCounts = (workloads: readonly Placed[], groups: readonly Placed[]) => [
   ...workloads.map(({ spec }) => spec.podGroupTemplates?.[0]?.schedulingPolicy.gang?.minCount),
   ...groups.map(({ spec }) => spec.schedulingPolicy?.gang?.minCount),
@@ -204,12 +209,12 @@ describe.each(['all', 'generic'] as const)('gangs of Jobs on a real control plan
     await ask.removed('cron')
   })
 
-  it('keeps the objects of a Job that waits in a queue, runs, and waits again', { timeout: 240_000 }, async () => {
+  it('keeps the objects of a Job that waits in a queue, runs, and waits again', { timeout: 400_000 }, async () => {
     await room(2)
     await plane.createNamespace('queued')
     const labels = { [QUEUE_NAME]: 'eight' }
     const annotations = { [SCHEDULING]: TEXT }
-    const options = { cpu: '1', annotations, labels }
+    const options = { annotations, labels }
     await ask.create(jobOf('queued', { ...options, name: 'first' }))
     await eventually('the first runs', async () => running(await ask.pods('queued')) === 8, SLOW)
     await ask.create(jobOf('queued', { ...options, name: 'second' }))
@@ -231,6 +236,30 @@ describe.each(['all', 'generic'] as const)('gangs of Jobs on a real control plan
     await ask.patch('job', 'queued', 'second', { spec: { suspend: false } })
     await eventually('it runs again', async () => running(await ask.pods('queued')) === 8, SLOW)
     expect((await onlyObjects('queued', 'second')).group[0]?.metadata.uid).toBe(before.group[0]?.metadata.uid)
+
+    const { metadata } = await ask.job('queued', 'second')
+    const [inQueue] = (await ask.inQueue('queued')).filter(({ metadata: { ownerReferences } }) =>
+      ownerReferences?.some(({ uid }) => uid === metadata.uid),
+    )
+    const setActive = (active: boolean) =>
+      ask.patch('workloads.muster.dev', 'queued', inQueue?.metadata.name ?? '', { spec: { active } })
+    await setActive(false)
+    await eventually('it is evicted', async () => (await ask.pods('queued')).length === 0, SLOW)
+    await room(1)
+    await setActive(true)
+    await eventually(
+      'the scheduler has refused each of its pods',
+      async () => {
+        const pods = await ask.pods('queued')
+        expect([pods.length, bound(pods), unschedulable(pods)]).toEqual([8, 0, 8])
+        return true
+      },
+      SLOW,
+    )
+    await room(2)
+    await eventually('it is placed whole again', async () => running(await ask.pods('queued')) === 8, SLOW)
+    const uids = ({ workload, group }: typeof before) => [...workload, ...group].map(({ metadata: { uid } }) => uid)
+    expect(uids(await onlyObjects('queued', 'second'))).toEqual(uids(before))
     await ask.removed('queued')
   })
 
@@ -312,5 +341,21 @@ describe('a gang of a Job where nothing places it', () => {
     const { metadata, spec } = await ask.job('plain', 'train')
     expect([metadata.labels?.[GROUPED], spec.template.spec.schedulingGroup]).toEqual([undefined, undefined])
     await eventually('it runs', async () => running(await ask.pods('plain')) === 8, SLOW)
+    expect((await muster.health('/metrics')).body).toContain('muster_co_scheduling_served{backend="kubernetes"} 0')
+  })
+
+  it('keeps Muster from being ready, if that is what it is configured for', { timeout: 120_000 }, async () => {
+    await muster.stop()
+    muster = await Muster.install(plane, { coScheduling: { backend: 'kubernetes' } }, { awaitReady: false })
+    await eventually('it says what is missing', async () => {
+      const { status, body } = await muster.health('/readyz')
+      return status === 503 && /\[-\]co-scheduling: .*GenericWorkload/.test(body)
+    })
+  })
+
+  it('cannot be that of WorkloadWithJob without GenericWorkload: no API server starts so', async () => {
+    const { 'kube-apiserver': program } = await ensurePrograms(['kube-apiserver'])
+    const { stderr } = spawnSync(program, ['--feature-gates=WorkloadWithJob=true'], { encoding: 'utf8' })
+    expect(stderr).toContain('WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]')
   })
 })
