@@ -1,0 +1,119 @@
+import type { Family } from '../families.ts'
+
+const LINTS = 'src/review/lints'
+const TESTS = ['test/unit/review/lints.test.ts', 'test/unit/review/many.test.ts']
+const SILENT = ['test/unit/review/silent-greens.test.ts', 'test/unit/review/unworkable.test.ts']
+
+/** What `muster review` finds beyond what the webhooks say. */
+export const LINT_FAMILIES: readonly Family[] = [
+  {
+    name: 'lints across objects',
+    tests: TESTS,
+    bugs: [
+      {
+        name: 'forgets a name when the table of names grows',
+        from: 'half a million names have room only as fingerprints',
+        file: `${LINTS}/fingerprints.ts`,
+        find: 'if (mark !== 0) this.#occupy',
+        replace: 'if (mark > 1) this.#occupy',
+      },
+      {
+        name: 'suspects no name',
+        from: 'a mark that is set and never read',
+        file: `${LINTS}/fingerprints.ts`,
+        find: 'else this.#marks[slot] = REPEATED',
+        replace: 'else this.#marks[slot] = SEEN',
+      },
+      {
+        name: 'fails a base and its overlay',
+        from: 'both have the same names, and nobody applies both',
+        file: `${LINTS}/duplicates.ts`,
+        find: "other === file ? 'error' : 'warning'",
+        replace: "other !== '' ? 'error' : 'warning'",
+      },
+      {
+        name: 'counts a pod in the base and in the overlay',
+        from: 'published examples are there once for every version',
+        file: `${LINTS}/survey.ts`,
+        find: 'if (!this.#duplicates.note(request)) return',
+        replace: 'this.#duplicates.note(request)',
+      },
+      {
+        name: 'counts the pods that it keeps, and not those that there are',
+        from: 'of a crowd only the first are kept',
+        file: `${LINTS}/grouped.ts`,
+        find: 'joined.total += count ?? 1',
+        replace: 'joined.total = joined.members.length + 1',
+      },
+      {
+        name: 'says that a group waits whose pods were not all counted',
+        from: 'of a crowd only the first are kept',
+        file: `${LINTS}/grouped.ts`,
+        find: 'if (total > members.length) return []',
+        replace: 'if (total < 0) return []',
+      },
+      {
+        name: 'takes a DaemonSet for one pod',
+        from: 'only its controller knows how many there are',
+        file: `${LINTS}/grouped.ts`,
+        find: 'if (count === undefined) joined.isOpen = true',
+        replace: 'if (count === 0) joined.isOpen = true',
+      },
+      {
+        name: 'takes different shapes for one',
+        from: 'pods that contradict each other are found by what they say',
+        file: `${LINTS}/grouped.ts`,
+        find: 'shapes.find(shape => shape.text === text)',
+        replace: 'shapes.find(shape => shape.text.length >= 0)',
+      },
+    ],
+  },
+  {
+    name: 'lints of one object',
+    tests: SILENT,
+    bugs: [
+      {
+        name: 'lets a Job restart its pods for ever',
+        from: 'the kinds that end take two of the three policies',
+        file: `${LINTS}/workload-values.ts`,
+        find: "['OnFailure', 'Never']",
+        replace: "['OnFailure', 'Never', 'Always']",
+      },
+      {
+        name: 'asks a JobSet for what its controller writes',
+        from: 'a finding where nothing is wrong',
+        file: `${LINTS}/workload-values.ts`,
+        find: 'if (!needsPolicy ||',
+        replace: 'if (',
+      },
+      {
+        name: 'judges names before they are filled in',
+        from: 'a finding where nothing is wrong',
+        file: `${LINTS}/values.ts`,
+        find: "text === '' || isPlaceholder(text) ||",
+        replace: "text === '' ||",
+      },
+      {
+        name: 'takes a request that is less than its limit for more',
+        from: 'a comparison the wrong way round',
+        file: `${LINTS}/values.ts`,
+        find: 'amount > limit)',
+        replace: 'amount < limit)',
+      },
+      {
+        name: 'looks for a slip where a template was found',
+        from: 'a set needs no template of its leader, and that of its workers is called nearly the same',
+        file: `${LINTS}/fields.ts`,
+        find: 'if (templates.length === 0 && own.length === 0) {',
+        replace: 'if (own.length === 0) {',
+      },
+      {
+        name: 'reads a queue among the annotations',
+        from: 'one map is as good as the other',
+        file: `${LINTS}/keys.ts`,
+        find: 'right !== undefined && right !== place',
+        replace: 'right !== undefined && right === undefined',
+      },
+    ],
+  },
+]

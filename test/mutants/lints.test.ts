@@ -1,0 +1,4 @@
+import { LINT_FAMILIES } from './bugs/lints.ts'
+import { expectAllFound } from './families.ts'
+
+expectAllFound(LINT_FAMILIES)
