@@ -1,13 +1,7 @@
+import type { Goal } from './goal.ts'
 import type { Load } from './kueue-loads.ts'
 import type { Figures, Results } from './kueue-report.ts'
 import { median, ratio } from './report.ts'
-
-export interface Goal {
-  readonly what: string
-  readonly value: number
-  readonly sense: 'at least' | 'at most'
-  readonly goal: number
-}
 
 /** The loads by what they are, since a run may leave some out. */
 export interface Loads {
@@ -63,14 +57,3 @@ export function goals(results: readonly Results[], { singles, group, large, busy
 
 const atLeast = (goal: number, value: number) => ({ value, sense: 'at least', goal }) as const
 const atMost = (goal: number, value: number) => ({ value, sense: 'at most', goal }) as const
-
-export const isMet = ({ value, sense, goal }: Goal): boolean => (sense === 'at least' ? value >= goal : value <= goal)
-
-export const GOAL_HEAD = ['goal', 'measured', 'wanted', '']
-
-export const goalRow = (entry: Goal): readonly string[] => [
-  entry.what,
-  entry.value.toFixed(2),
-  `${entry.sense} ${entry.goal}`,
-  isMet(entry) ? 'met' : 'MISSED',
-]

@@ -1,9 +1,10 @@
-import { cpus, totalmem } from 'node:os'
 import { programVersion } from '../test/cluster/programs/catalog.ts'
 import { barChart } from './bar-chart.ts'
-import { GOAL_HEAD, goalRow, goals, isMet, type Loads } from './kueue-goals.ts'
+import { GOAL_HEAD, goalRow, isMet } from './goal.ts'
+import { goals, type Loads } from './kueue-goals.ts'
 import type { Load } from './kueue-loads.ts'
 import { LOAD_HEAD, loadRows, type Results, SYSTEM_HEAD, systemRows } from './kueue-report.ts'
+import { machine } from './machine.ts'
 import { markdownTable } from './markdown.ts'
 import { median } from './report.ts'
 
@@ -70,12 +71,6 @@ export function picture(results: readonly Results[], loads: Loads): string {
       })),
     })),
   })
-}
-
-function machine(): string {
-  const [cpu, ...others] = cpus()
-  const memory = Math.round(totalmem() / 1024 ** 3)
-  return `${others.length + 1} cores (${cpu?.model.trim()}), ${memory} GiB`
 }
 
 function versions(): string {

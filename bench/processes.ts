@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-export function residentMb(pid: number | undefined): number {
-  const match = /VmRSS:\s+(\d+) kB/.exec(procFile(pid, 'status'))
+export const residentMb = (pid: number | undefined): number => megabytes(pid, /VmRSS:\s+(\d+) kB/)
+
+/** The most that was ever resident. */
+export const peakMb = (pid: number | undefined): number => megabytes(pid, /VmHWM:\s+(\d+) kB/)
+
+function megabytes(pid: number | undefined, line: RegExp): number {
+  const match = line.exec(procFile(pid, 'status'))
   return match === null ? Number.NaN : Number(match[1]) / 1024
 }
 

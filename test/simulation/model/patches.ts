@@ -16,12 +16,13 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return result
 }
 
-/** Lists that strategic merge knows by a key, as the Go types of a pod declare them. All other lists are replaced. */
+/** Lists that strategic merge knows by a key, as the Go types declare them. All other lists are replaced. */
 const MERGE_KEYS: Readonly<Record<string, string>> = {
   'spec.schedulingGates': 'name',
   'spec.containers': 'name',
   'metadata.ownerReferences': 'uid',
   'status.conditions': 'type',
+  webhooks: 'name',
 }
 const PRIMITIVE_SETS: ReadonlySet<string> = new Set(['metadata.finalizers'])
 const DELETE_FROM = '$deleteFromPrimitiveList/'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { goals, isMet } from '../../../bench/kueue-goals.ts'
+import { isMet } from '../../../bench/goal.ts'
+import { goals } from '../../../bench/kueue-goals.ts'
 import type { Load } from '../../../bench/kueue-loads.ts'
 import { type Figures, loadRows, type Results, systemRows } from '../../../bench/kueue-report.ts'
 import { markdownTable } from '../../../bench/markdown.ts'
