@@ -58,6 +58,7 @@ export class Caches {
       accepts: isMarkedManaged,
       indexes: {
         unit: pod => [unitKeyOf(pod)],
+        prebuilt: pod => prebuiltKeys(pod, engine),
         placed: pod => schedulers.flatMap(scheduler => scheduler.objectsOf(pod)),
       },
       outline: POD_OUTLINE,
@@ -136,6 +137,11 @@ export class Caches {
       overheadOf: name => this.#runtimeClasses.get('', name)?.overhead?.podFixed ?? undefined,
     }
   }
+}
+
+function prebuiltKeys(pod: Pod, engine: Engine): readonly string[] {
+  const name = engine.prebuiltOf?.(pod)
+  return name ? [`${pod.metadata.namespace}/${name}`] : []
 }
 
 function forParent(object: KubeObject): readonly string[] {

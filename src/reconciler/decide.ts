@@ -1,10 +1,11 @@
-import type { Pod } from '../kube/vocabulary/objects.ts'
+import { controllerOf, type Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, type Model, targetOf } from '../workload/actions.ts'
 import {
   type Composition,
   composeSingle,
   MAX_WORKLOAD_BYTES,
   newestVersion,
+  ownerReference,
   type WorkloadPlan,
 } from '../workload/compose.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
@@ -19,7 +20,7 @@ import type { AdmissionState, Engine, Vacancy } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
 import { type Seating, seat } from './lifting.ts'
 import { dismiss } from './surplus.ts'
-import type { Unit } from './unit.ts'
+import { hasOnePlace, type Unit } from './unit.ts'
 
 /**
  * What to do for one unit, from nothing but the objects as they are now: after a restart, or on another replica,
@@ -131,6 +132,7 @@ function withoutWorkload(unit: Unit, engine: Engine): Decision {
   if (unit.kind === 'single') {
     const [pod] = unit.pods
     if (pod === undefined || is.isDeleting(pod)) return { actions: [], standings: [] }
+    if (unit.prebuilt !== undefined) return takePrebuilt(unit.prebuilt, pod, engine)
     return create(composeSingle(singlePodWorkloadName(is.nameOf(pod), is.uidOf(pod)), pod), unit.pods, engine)
   }
   if (unit.namesake !== undefined) {
@@ -139,6 +141,20 @@ function withoutWorkload(unit: Unit, engine: Engine): Decision {
   const { composition, members, strangers } = composeAmong(unit.name, unit.pods.filter(is.takesPlace))
   const { actions, standings } = create(composition, members, engine)
   return { actions: [...releases, ...actions], standings: [...standings, ...strangers] }
+}
+
+/** What was made ahead becomes the pod's when it has one place, for one pod, and nobody else has it. */
+function takePrebuilt(prebuilt: QueuedWorkload, pod: Pod, engine: Engine): Decision {
+  const { name, deletionTimestamp, ownerReferences } = prebuilt.metadata
+  const problem =
+    (deletionTimestamp != null && 'is being deleted') ||
+    (controllerOf(ownerReferences) && 'belongs to another') ||
+    ((engine.isForGroup(prebuilt) || !hasOnePlace(prebuilt)) && 'is not for one pod')
+  if (problem) {
+    const note = `prebuilt Workload ${name} ${problem}: name one that has a single podSet with count 1, and no controller`
+    return { actions: [], standings: tell([pod], 'InvalidGroup', note) }
+  }
+  return { actions: engine.adopt(prebuilt, [...(ownerReferences ?? []), ownerReference(pod, 'single')]), standings: [] }
 }
 
 function create(composition: Composition, members: readonly Pod[], engine: Engine): Decision {

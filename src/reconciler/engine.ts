@@ -34,6 +34,8 @@ export interface Engine {
   owns?(pod: Pod): boolean
   /** Workloads of an engine that was in use before, by which nobody goes any more: they are let go. */
   readonly superseded?: Superseded
+  /** The Workload that somebody made ahead for a single pod, where pods may name one. */
+  prebuiltOf?(pod: Pod): string | undefined
   /** Why there can be no Workload for a unit that is complete, as far as that is the engine's to say. */
   obstacle?(plan: WorkloadPlan): string | undefined
   /** The object for a unit that is complete. */

@@ -104,6 +104,7 @@ export class Reconciler {
       job: (kind, namespace, name) => jobs.get(kind)?.get(namespace, name),
       selects: namespace => deps.scope.selects(namespace) === true,
       owns: pod => deps.engine.owns?.(pod) ?? true,
+      prebuiltOf: pod => deps.engine.prebuiltOf?.(pod),
       defaultsIn: namespace => this.#caches.defaultsIn(namespace),
     }
     this.#placement = {
@@ -179,6 +180,8 @@ export class Reconciler {
       const queues = this.#engine.decider?.observe(object, type === 'deleted') ?? []
       for (const queue of queues) this.#queue.add(`queue/${queue}`)
       this.#queue.add(unitKeyOfWorkload(object))
+      const { namespace, name } = object.metadata
+      for (const pod of pods.byIndex('prebuilt', `${namespace}/${name}`)) this.#queue.add(unitKeyOf(pod))
     })
   }
 

@@ -1,4 +1,4 @@
-import type { Pod } from '../kube/vocabulary/objects.ts'
+import { controllerOf, type Pod } from '../kube/vocabulary/objects.ts'
 import type { Target } from '../workload/actions.ts'
 import { groupNameOf } from '../workload/group.ts'
 import { singlePodWorkloadName } from '../workload/names.ts'
@@ -20,6 +20,8 @@ export interface Unit {
   readonly elsewhere: ReadonlySet<string>
   /** A Workload that has the group's name and is another unit's. */
   readonly namesake?: QueuedWorkload
+  /** A Workload that somebody made ahead for this pod, by name, and that is not the pod's yet. */
+  readonly prebuilt?: QueuedWorkload
   /** Pods that have our marks and the key, and are not ours. */
   readonly outside: readonly Pod[]
 }
@@ -37,6 +39,8 @@ export interface Records {
   selects(namespace: string): boolean
   /** Not if another program gates pods, too, and this is one of its own. */
   owns(pod: Pod): boolean
+  /** The Workload that was made ahead for the pod, as the pod calls it. */
+  prebuiltOf(pod: Pod): string | undefined
 }
 
 /** Work queue key of a unit: `single/ns/pod` or `group/ns/name`; no part of a Kubernetes name has a slash. */
@@ -85,7 +89,7 @@ function isOurs(pod: Pod, namespace: string, records: Records): boolean {
 
 /**
  * The unit of a key, from the pods and Workloads that have it. A single pod's Workload carries the pod's uid in its
- * name; whatever else has the key is of pods that are gone.
+ * name, or was made ahead and has the pod as its controller; whatever else has the key is of pods that are gone.
  */
 export function unitFrom(key: string, records: Records): Unit {
   const [kind, namespace = '', name = ''] = key.split('/')
@@ -108,9 +112,13 @@ export function unitFrom(key: string, records: Records): Unit {
   const pods = here.sort(byAge)
   const [pod] = pods
   const wanted = kind === 'group' ? name : pod && singlePodWorkloadName(name, uidOf(pod))
-  const workload = workloads.find(candidate => candidate.metadata.name === wanted)
+  const ahead = kind === 'single' && pod ? records.prebuiltOf(pod) : undefined
+  const workload =
+    workloads.find(candidate => candidate.metadata.name === wanted) ??
+    (ahead && pod ? workloads.find(candidate => isTakenBy(candidate, pod)) : undefined)
   const orphans = workloads.filter(other => other !== workload)
   const namesake = kind === 'group' && workload === undefined ? records.workload(namespace, name) : undefined
+  const prebuilt = ahead && workload === undefined ? records.workload(namespace, ahead) : undefined
   return {
     kind: kind === 'group' ? 'group' : 'single',
     namespace,
@@ -119,10 +127,18 @@ export function unitFrom(key: string, records: Records): Unit {
     workload,
     orphans,
     ...(namesake && { namesake }),
+    ...(prebuilt && { prebuilt }),
     elsewhere: new Set(elsewhere.map(uidOf)),
     outside,
   }
 }
+
+/** What was made ahead has a place for one pod, and this is the one. */
+const isTakenBy = (workload: QueuedWorkload, pod: Pod): boolean =>
+  hasOnePlace(workload) && controllerOf(workload.metadata.ownerReferences)?.uid === uidOf(pod)
+
+export const hasOnePlace = ({ spec }: QueuedWorkload): boolean =>
+  spec.podSets.length === 1 && spec.podSets[0]?.count === 1
 
 /**
  * A single pod's Workload names its pod as controller, and once more where the garbage collector does not strike it off

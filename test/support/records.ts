@@ -7,6 +7,7 @@ export function recordsOf(
   pods: readonly Pod[],
   workloads: readonly QueuedWorkload[] = [],
   selects: Records['selects'] = () => true,
+  prebuiltOf: Records['prebuiltOf'] = () => undefined,
 ): Records {
   return {
     podsOf: key => pods.filter(pod => unitKeyOf(pod) === key),
@@ -16,6 +17,7 @@ export function recordsOf(
     ownedBy: uid => workloads.filter(({ metadata }) => metadata.ownerReferences?.some(owner => owner.uid === uid)),
     pod: (namespace, name) => pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
     owns: () => true,
+    prebuiltOf,
     selects,
   }
 }

@@ -63,6 +63,7 @@ export function kueueEngine(version: KueueVersion, setup: KueueSetup = {}): Engi
       },
     }),
     stopReason: stopReasonOf,
+    prebuiltOf: prebuiltWorkloadOf,
     obstacle: plan => notPrebuilt(plan) ?? unknownClass(plan, settings),
     compose: composeFor(version, settings),
     forCache: workloadForCache,
@@ -97,9 +98,8 @@ export function kueueEngine(version: KueueVersion, setup: KueueSetup = {}): Engi
 function notPrebuilt({ kind, first }: WorkloadPlan): string | undefined {
   const name = first && prebuiltWorkloadOf(first)
   if (!name) return undefined
-  return kind === 'group'
-    ? `prebuilt Workload ${name} does not exist: create it, with the annotation ${IS_GROUP_WORKLOAD}: "true"`
-    : `prebuilt Workload ${name} is for a single pod, which Muster does not do: make the pod a group of one of that name`
+  const shape = kind === 'group' ? `the annotation ${IS_GROUP_WORKLOAD}: "true"` : 'a single podSet with count 1'
+  return `prebuilt Workload ${name} does not exist: create it, with ${shape}`
 }
 
 function unknownClass({ first }: WorkloadPlan, settings: KueueSettings): string | undefined {

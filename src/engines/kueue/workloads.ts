@@ -93,11 +93,15 @@ export const isForGroup = ({ metadata }: QueuedWorkload): boolean =>
 export const isOurs = ({ metadata: { annotations } }: QueuedWorkload): boolean =>
   annotations?.[WORKLOAD_POD] !== undefined || annotations?.[WORKLOAD_GROUP] !== undefined
 
-/** Whether it is for a pod: Kueue has Workloads of Jobs and of others, which are none of our business. */
+/**
+ * Whether it is for a pod, or may become so, as one that was made ahead and has no owner yet: Kueue has Workloads of
+ * Jobs and of others, which are none of our business.
+ */
 export function isForPods(workload: QueuedWorkload): boolean {
   const { annotations, ownerReferences } = workload.metadata
   if (isForGroup(workload) || annotations?.[WORKLOAD_POD] !== undefined) return true
-  return (ownerReferences ?? []).some(({ kind, apiVersion }) => kind === 'Pod' && apiVersion === 'v1')
+  if (!ownerReferences?.length) return true
+  return ownerReferences.some(({ kind, apiVersion }) => kind === 'Pod' && apiVersion === 'v1')
 }
 
 /**

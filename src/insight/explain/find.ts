@@ -130,8 +130,9 @@ async function unitOf({ sight, engine, selects }: Search, key: string, pods: rea
   const [kind, namespace = '', name = ''] = key.split('/')
   const own = kind === 'group' ? [name] : pods.map(pod => singlePodWorkloadName(nameOf(pod), uidOf(pod)))
   const recorded = pods.flatMap(pod => workloadAnnotationIn(pod.metadata.annotations ?? undefined) ?? [])
+  const ahead = pods.slice(0, 1).flatMap(pod => engine.prebuiltOf?.(pod) || [])
   const workloads: QueuedWorkload[] = []
-  for (const each of new Set([...own, ...recorded.slice(0, 1)])) {
+  for (const each of new Set([...own, ...recorded.slice(0, 1), ...ahead])) {
     const found = await sight.get<QueuedWorkload>(engine.workloads, { namespace, name: each })
     if (typeof found === 'object') workloads.push(engine.forCache(found))
   }
@@ -143,6 +144,7 @@ async function unitOf({ sight, engine, selects }: Search, key: string, pods: rea
     pod: (_, wanted) => pods.find(pod => nameOf(pod) === wanted),
     selects,
     owns: pod => engine.owns?.(pod) ?? true,
+    prebuiltOf: pod => engine.prebuiltOf?.(pod),
   }
   return unitFrom(key, records)
 }

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { KueueSpec } from '../../../../src/engines/kueue/objects.ts'
 import type { Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { podForCache } from '../../../../src/reconciler/cache-contents.ts'
+import { decide } from '../../../../src/reconciler/decide.ts'
 import { unitFrom } from '../../../../src/reconciler/unit.ts'
+import type { QueuedWorkload } from '../../../../src/workload/queued-workload.ts'
 import { managedPod } from '../../../support/pods.ts'
 import { recordsOf } from '../../../support/records.ts'
 import { engineWith, planOf } from './fixtures.ts'
 
+const NOW = '2026-11-16T10:00:00Z'
 const engine = engineWith()
 const specOf = (pods: readonly Pod[], of = engine) => of.compose(planOf(pods)).spec as KueueSpec
 const labelled = (labels: Readonly<Record<string, string>>, pod = managedPod()): Pod => ({
@@ -129,7 +132,56 @@ describe('a pod that names a prebuilt Workload', () => {
   it('waits for it, and gets no other', () => {
     const member = labelled(prebuilt, managedPod({ group: 'gang', count: 1 }))
     expect(engine.obstacle?.(planOf([member]))).toMatch(/^prebuilt Workload gang does not exist/)
-    expect(engine.obstacle?.(planOf([labelled(prebuilt)]))).toMatch(/^prebuilt Workload gang is for a single pod/)
+    const alone = engine.obstacle?.(planOf([labelled(prebuilt)]))
+    expect(alone).toBe('prebuilt Workload gang does not exist: create it, with a single podSet with count 1')
+  })
+
+  describe('as a single pod', () => {
+    const pod = labelled(prebuilt, managedPod({ name: 'solo' }))
+    const made = engine.compose(planOf([managedPod({ name: 'solo' })]))
+    const ahead = (metadata: object = {}, spec: object = {}) =>
+      engine.forCache({
+        ...made,
+        metadata: { name: 'gang', namespace: 'ml', uid: 'uid-w', resourceVersion: '7', ...metadata },
+        spec: { ...made.spec, ...spec },
+      })
+    const unitWith = (...workloads: readonly QueuedWorkload[]) =>
+      unitFrom('single/ml/solo', recordsOf([pod], workloads, undefined, engine.prebuiltOf))
+    const owner = (uid: string) => [{ apiVersion: 'v1', kind: 'Pod', name: 'solo', uid, controller: true }]
+
+    it('makes it its own, and is admitted with it', () => {
+      const { actions } = decide(unitWith(ahead()), engine, NOW)
+      expect(actions).toMatchObject([
+        {
+          kind: 'AddOwners',
+          resourceVersion: '7',
+          ownerReferences: [{ name: 'solo', uid: 'uid-solo', controller: true }],
+        },
+      ])
+      const taken = ahead({ ownerReferences: owner('uid-solo') })
+      expect(unitWith(taken)).toMatchObject({ workload: taken, orphans: [] })
+    })
+
+    it.each([
+      ['another has it', ahead({ ownerReferences: owner('uid-other') }), 'belongs to another'],
+      ['it is deleted', ahead({ deletionTimestamp: NOW }), 'is being deleted'],
+      ["it is a group's", ahead({ annotations: { 'kueue.x-k8s.io/is-group-workload': 'true' } }), 'is not for one pod'],
+      [
+        'it has more places',
+        ahead({}, { podSets: made.spec.podSets.map(set => ({ ...set, count: 2 })) }),
+        'is not for',
+      ],
+    ])('waits and says why when %s', (_, workload, why) => {
+      const { actions, standings } = decide(unitWith(workload), engine, NOW)
+      expect(actions).toEqual([])
+      expect(standings).toMatchObject([{ reason: 'InvalidGroup', note: expect.stringContaining(why) }])
+    })
+
+    it('keeps the Workload that it was given before it named one', () => {
+      const own = engine.compose(planOf([pod]))
+      expect(unitWith(own, ahead()).workload).toBe(own)
+      expect(unitWith(own, ahead()).prebuilt).toBeUndefined()
+    })
   })
 
   it('is admitted with it when it is there', () => {
