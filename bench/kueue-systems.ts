@@ -67,12 +67,13 @@ export class Arena {
 
   async enter({ engine, kueue }: System): Promise<void> {
     if (kueue !== undefined) {
-      await this.#kueue.register()
-      await this.#kueue.start({ pods: kueue === 'alone' })
+      const pods = kueue === 'alone'
+      await this.#kueue.register({ pods })
+      await this.#kueue.start({ pods })
     }
     if (engine === undefined) return
-    // As it is installed: compiled, and with no more to say than it has to.
-    const options = { logLevel: 'warn', program: join(ROOT, 'dist/main.js') }
+    // As it is installed: compiled, under the limit of its manifests, and with no more to say than it has to.
+    const options = { logLevel: 'warn', program: join(ROOT, 'dist/main.js'), nodeFlags: ['--max-old-space-size=160'] }
     this.#muster = await Muster.install(this.#plane, { engine }, options)
   }
 

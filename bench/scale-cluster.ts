@@ -1,13 +1,14 @@
-import { DEFAULT_CONFIGURATION } from '../src/config/configuration.ts'
+import { DEFAULT_CONFIGURATION, type QueueConfiguration } from '../src/config/configuration.ts'
 import { WORKLOADS } from '../src/engines/builtin/workloads.ts'
 import type { Pod } from '../src/kube/vocabulary/objects.ts'
 import { PODS } from '../src/kube/vocabulary/resources.ts'
 import { localWorld } from '../src/webhooks/local-world.ts'
 import { queuedPod } from '../test/cluster/support/manifests.ts'
 import { eventually } from '../test/cluster/support/wait.ts'
-import { asPod, asWorkload, gatesOf } from '../test/simulation/facts.ts'
+import { asPod, gatesOf } from '../test/simulation/facts.ts'
 import { admissionChain } from '../test/simulation/model/admission.ts'
 import { type Admission, type Change, ModelServer, type Stored } from '../test/simulation/model/server.ts'
+import { Seed } from './scale-seed.ts'
 import { createNamespaces } from './scale-streams.ts'
 
 export const NAMESPACE = 'bench'
@@ -17,8 +18,6 @@ const ENDS = 'bench/ends'
 const KUBELET = 'system:node:node-0'
 /** The model counts from here. */
 const EPOCH = Date.UTC(2026, 10, 16, 10)
-/** As many pods of the population as are on their way at once. */
-const BATCH = 1000
 const PATIENCE = { timeoutMs: 600_000 }
 
 export interface Wanted {
@@ -34,41 +33,23 @@ export class ScaleCluster {
   /** Pods that have come through and are gone. */
   #ended = 0
   #names = 0
-  #running = 0
-  /** Workloads that wait and were told why. */
-  readonly #told = new Set<string>()
+  readonly #seed: Seed
   readonly #owned = new Map<string, { readonly name: string; readonly namespace: string }>()
 
-  constructor() {
+  constructor(queues: readonly QueueConfiguration[]) {
     this.model = new ModelServer(() => Date.now() - EPOCH, gatesNewPods())
+    this.#seed = new Seed(this.model, queues)
     createNamespaces(this.model, [NAMESPACE, 'muster-system'])
     this.model.subscribe(change => {
       if (change.resource === WORKLOADS && change.type === 'created') this.#own(change.after)
-      if (change.resource === WORKLOADS && isWaiting(change.after)) this.#told.add(change.after.metadata.uid ?? '')
       if (change.resource === PODS) this.#look(change)
     })
   }
 
-  /** More pods that run, or wait, for as long as they are let. Resolves when Muster has said its word on each. */
+  /** More pods that run, or wait, for as long as they are let, with all that Muster would have written for them. */
   async grow({ pods, queue, group }: Wanted): Promise<void> {
-    for (let made = 0; made < pods; made += BATCH) {
-      const batch = Math.min(BATCH, pods - made)
-      const running = this.#running
-      const told = this.#told.size
-      let waiting = 0
-      for (let index = made; index < made + batch; index += group) {
-        if (queue(index) === CLOSED) waiting++
-        this.#create(Math.min(group, pods - index), queue(index), false)
-      }
-      const lifted = batch - waiting * group
-      await eventually(
-        `${made + batch} of ${pods} pods are dealt with`,
-        () => {
-          return this.#running - running >= lifted && this.#told.size - told >= waiting
-        },
-        PATIENCE,
-      )
-    }
+    for (let made = 0; made < pods; made += group)
+      await this.#seed.settle(NAMESPACE, this.#create(group, queue(made), false))
   }
 
   /** Pods that come, run, succeed and are gone: as many as are wanted, `atOnce` at a time. Seconds that it took. */
@@ -86,13 +67,16 @@ export class ScaleCluster {
     return (performance.now() - started) / 1000
   }
 
-  #create(group: number, queue: string, ends: boolean): void {
+  /** One unit. Returns the names of its pods. */
+  #create(group: number, queue: string, ends: boolean): readonly string[] {
     const unit = this.#names++
-    for (let index = 0; index < group; index++) {
+    const names = Array.from({ length: group }, (_, index) => `pod-${unit}-${index}`)
+    for (const name of names) {
       const member = group > 1 ? { group: `group-${unit}`, count: group } : {}
-      const pod = queuedPod({ namespace: NAMESPACE, name: `pod-${unit}-${index}`, queue, ...member }) as Pod
+      const pod = queuedPod({ namespace: NAMESPACE, name, queue, ...member }) as Pod
       this.model.create(PODS, ordinary(pod, ends) as unknown as Stored, 'tenant')
     }
+    return names
   }
 
   #look({ type, before, after }: Change): void {
@@ -119,7 +103,6 @@ export class ScaleCluster {
     if (found === undefined || asPod(found).spec.nodeName) return
     this.model.bind(ref, 'node-0')
     this.#report(ref, 'Running')
-    this.#running++
     if (found.metadata.annotations?.[ENDS] !== undefined) this.#report(ref, 'Succeeded')
   }
 
@@ -176,8 +159,3 @@ function ordinary({ metadata, spec, ...pod }: Pod, ends: boolean): object {
     },
   }
 }
-
-const isWaiting = (workload: Stored): boolean =>
-  (asWorkload(workload).status?.conditions ?? []).some(
-    ({ type, status }) => type === 'QuotaReserved' && status === 'False',
-  )

@@ -20,6 +20,8 @@ export interface Size {
   /** Seconds to readiness, and until a pod that came then was through. */
   readonly start: number
   readonly firstLift: number
+  /** Seconds of Muster's own CPU until it was ready. */
+  readonly startCpu: number
   /** Megabytes: the most while it started, and when it had come to rest. */
   readonly peak: number
   readonly resident: number
@@ -39,6 +41,7 @@ type Row = readonly [what: string, figure: (size: Size) => number, digits: numbe
 
 const ROWS: readonly Row[] = [
   ['start to ready, s', size => size.start, 1],
+  ['CPU of the start, s', size => size.startCpu, 1],
   ['start to the first pod through, s', size => size.firstLift, 1],
   ['orderly handover, s', size => size.handover, 1],
   ['failover after a kill, s', size => size.failover, 1],

@@ -13,18 +13,19 @@ import { applyManifests, Replica } from './scale-muster.ts'
 import { type Cost, isGood, page, type Size, summary } from './scale-report.ts'
 
 const ROOT = new URL('..', import.meta.url).pathname
-const SETTLED_MS = 15_000
-const IDLE_SECONDS = 20
+const SETTLED_MS = 10_000
+const IDLE_SECONDS = 10
 /** Pods that are under way at a time while the way through is measured. */
 const AT_ONCE = 64
 const QUEUES = 100
-const CONFIG = { queues: [{ name: CLOSED, limits: { pods: 0 } }] }
+/** Nothing fits, and all might: who waits there waits for his turn. */
+const CONFIG = { queues: [{ name: CLOSED, limits: { pods: 1 } }] }
 
 const { values } = parseArgs({
   options: {
     sizes: { type: 'string', default: '1000,10000,50000' },
     /** Pods that come and go at each size, as single pods and in groups of 10. */
-    passing: { type: 'string', default: '1000' },
+    passing: { type: 'string', default: '500' },
     /** Writes docs/scale.md. */
     write: { type: 'boolean', default: false },
   },
@@ -36,14 +37,13 @@ const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build.ts')], { st
 if (built.status !== 0) process.exit(1)
 
 const folder = mkdtempSync(join(tmpdir(), 'muster-scale-'))
-const cluster = new ScaleCluster()
+const cluster = new ScaleCluster(CONFIG.queues)
 applyManifests(cluster.model)
 const api = await ScaleApi.start(cluster.model)
 let replica = await Replica.prepare(folder, api, CONFIG)
 let other = await Replica.prepare(folder, api, CONFIG)
 const sizes: Size[] = []
 try {
-  await replica.start()
   let pods = 0
   for (const size of wantedSizes) {
     await grow(size - pods)
@@ -73,6 +73,7 @@ async function grow(pods: number): Promise<void> {
 async function measure(pods: number): Promise<Size> {
   await replica.end('SIGTERM')
   const start = await replica.start()
+  const startCpu = cpuMicros(replica.pid) / 1e6
   const firstLift = start + (await first())
   const peak = peakMb(replica.pid)
   await sleep(SETTLED_MS)
@@ -88,7 +89,7 @@ async function measure(pods: number): Promise<Size> {
   const queues = await cost({ pods: passing, group: 1, queue: index => `queue-of-its-own-${index}` })
   const handover = await takeover('SIGTERM')
   const failover = await takeover('SIGKILL')
-  return { pods, start, firstLift, peak, resident, idle, single, group, queues, handover, failover }
+  return { pods, start, startCpu, firstLift, peak, resident, idle, single, group, queues, handover, failover }
 }
 
 /** Seconds until a pod that comes now has come through. */

@@ -50,6 +50,12 @@ export function resourceFlavor(name: string, spec: object = {}): object {
   return { apiVersion: API, kind: 'ResourceFlavor', metadata: { name }, spec }
 }
 
+/** Levels by labels of nodes, the widest first. */
+export function topology(name: string, levels: readonly string[]): object {
+  const spec = { levels: levels.map(nodeLabel => ({ nodeLabel })) }
+  return { apiVersion: API, kind: 'Topology', metadata: { name }, spec }
+}
+
 export function workloadPriorityClass(name: string, value: number): object {
   return { apiVersion: API, kind: 'WorkloadPriorityClass', metadata: { name }, value }
 }
@@ -63,4 +69,9 @@ export function admissionCheck(name: string): object {
 export function labelled(pod: object, labels: Readonly<Record<string, string>>): object {
   const { metadata, ...rest } = pod as Pod
   return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } } }
+}
+
+export function annotated(pod: object, annotations: Readonly<Record<string, string>>): object {
+  const { metadata, ...rest } = pod as Pod
+  return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } }
 }

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parse, stringify } from 'yaml'
+import { parse, parseAllDocuments, stringify } from 'yaml'
+import { KUEUE_POD_WEBHOOKS } from '../../../src/kube/vocabulary/kueue.ts'
 import { ensurePrograms } from '../programs/build.ts'
 import { KUEUE, manifestsFolder } from '../programs/catalog.ts'
 import type { ControlPlane } from './control-plane.ts'
@@ -139,8 +140,11 @@ export class Kueue {
     await this.#plane.kubectl(['delete', '-f', '-'], { stdin: this.#parts.webhooks })
   }
 
-  async register(): Promise<void> {
-    await this.#plane.kubectl(['apply', '--server-side', '-f', '-'], { stdin: this.#parts.webhooks })
+  /** Without those for pods, as docs/kueue.md has it where Muster gates them: they would say yes to everything. */
+  async register({ pods }: Pick<KueueOptions, 'pods'>): Promise<void> {
+    const { webhooks } = this.#parts
+    const stdin = pods ? webhooks : withoutPods(webhooks)
+    await this.#plane.kubectl(['apply', '--server-side', '-f', '-'], { stdin })
   }
 
   /** For good. */
@@ -179,6 +183,15 @@ export class Kueue {
     }
     return await eventually(what, alive, { timeoutMs: 120_000 })
   }
+}
+
+function withoutPods(webhooks: string): string {
+  const documents = parseAllDocuments(webhooks).map(document => document.toJS() as { webhooks: { name: string }[] })
+  return documents
+    .map(({ webhooks, ...rest }) =>
+      stringify({ ...rest, webhooks: webhooks.filter(({ name }) => !KUEUE_POD_WEBHOOKS.includes(name)) }),
+    )
+    .join('---\n')
 }
 
 /** A Service with a name instead of an address is where the API server looks the name up: so it finds this machine. */
