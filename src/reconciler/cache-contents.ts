@@ -19,9 +19,10 @@ import {
 } from '../workload/pod-facts.ts'
 import { requestsOf } from '../workload/requests.ts'
 import { roleHash } from '../workload/role-hash.ts'
+import { TOPOLOGY_MARKS } from '../workload/topology.ts'
 
 /** The marks of a pod that decisions read. A mark that is not here is on no pod in the cache. */
-const MARKS: readonly Mark[] = [...POD_MARKS, ...MEMBER_MARKS]
+const MARKS: readonly Mark[] = [...POD_MARKS, ...MEMBER_MARKS, ...TOPOLOGY_MARKS]
 
 const keysIn = (place: Mark['in']): readonly string[] => MARKS.flatMap(mark => (mark.in === place ? [mark.key] : []))
 const CONTAINER = { ...fields('name', 'restartPolicy', 'ports'), resources: fields('requests', 'limits') }

@@ -31,6 +31,8 @@ const FALSE = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False'])
 
 export const isGoTrue = (text: string): boolean => TRUE.has(text)
 export const isGoBoolean = (text: string): boolean => TRUE.has(text) || FALSE.has(text)
+/** Undefined: it is none. */
+export const parseBool = (text: string): boolean | undefined => (isGoBoolean(text) ? TRUE.has(text) : undefined)
 
 /** As `atoiProblem`. */
 export const parseBoolProblem = (text: string): string =>

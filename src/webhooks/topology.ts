@@ -1,16 +1,18 @@
 import { labelKeyProblems } from '../kube/vocabulary/formats.ts'
-import { PODSET_GROUP, REQUIRED_TOPOLOGY } from '../kube/vocabulary/names.ts'
+import {
+  PODSET_GROUP,
+  PREFERRED_TOPOLOGY,
+  REQUIRED_TOPOLOGY,
+  SLICE_CONSTRAINTS,
+  SLICE_SIZE,
+  SLICE_TOPOLOGY,
+  UNCONSTRAINED_TOPOLOGY,
+} from '../kube/vocabulary/names.ts'
 import type { StringMap } from '../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, required } from '../validation/field-error.ts'
 import { isGoBoolean, isUint64, MAX_INT32, parseInt32 } from '../validation/numbers.ts'
 import { podSetGroupIn } from '../workload/group.ts'
-
-/** Kueue's topology requests. Muster itself places nothing, but a request that Kueue would refuse is refused here too. */
-const PREFERRED = 'kueue.x-k8s.io/podset-preferred-topology'
-const UNCONSTRAINED = 'kueue.x-k8s.io/podset-unconstrained-topology'
-const SLICE_REQUIRED = 'kueue.x-k8s.io/podset-slice-required-topology'
-const SLICE_SIZE = 'kueue.x-k8s.io/podset-slice-size'
-const SLICE_CONSTRAINTS = 'kueue.x-k8s.io/podset-slice-required-topology-constraints'
+import { topologyIn } from '../workload/topology.ts'
 
 const MAX_LAYERS = 3
 /** Three layers with the longest keys need a tenth of it; what is longer is not worth the parsing. */
@@ -18,7 +20,10 @@ const MAX_LAYERS_LENGTH = 16 * 1024
 
 const notTogether = (key: string): string => `may not be set when '${key}' is specified`
 
-/** Of a pod, or of a template of pods, which lies at `prefix` in its object. */
+/**
+ * Kueue's topology requests: what Kueue would refuse is refused here, too. Of a pod, or of a template of pods, which lies
+ * at `prefix` in its object.
+ */
 export function topologyErrors(annotations: StringMap | null | undefined, prefix = ''): readonly FieldError[] {
   if (annotations === undefined || annotations === null) return []
   const errors = requestErrors(annotations)
@@ -31,7 +36,7 @@ export function sliceBoundErrors(
   pods: number,
   prefix: string,
 ): readonly FieldError[] {
-  const size = annotations?.[SLICE_SIZE]
+  const size = topologyIn(annotations).sliceSize
   const parsed = size === undefined ? undefined : parseInt32(size)
   if (parsed === undefined || 'problem' in parsed || parsed.value <= pods) return []
   const path = `${prefix}${annotationPath(SLICE_SIZE)}`
@@ -40,12 +45,12 @@ export function sliceBoundErrors(
 
 function requestErrors(annotations: StringMap): readonly FieldError[] {
   const errors: FieldError[] = []
-  const exclusive = [REQUIRED_TOPOLOGY, PREFERRED, UNCONSTRAINED]
+  const exclusive = [REQUIRED_TOPOLOGY, PREFERRED_TOPOLOGY, UNCONSTRAINED_TOPOLOGY]
   if (exclusive.filter(key => annotations[key] !== undefined).length > 1) {
     const names = exclusive.map(key => `"${key}"`).join(', ')
     errors.push(invalid('metadata.annotations', null, `must not contain more than one topology annotation: [${names}]`))
   }
-  for (const key of [REQUIRED_TOPOLOGY, PREFERRED, SLICE_REQUIRED]) {
+  for (const key of [REQUIRED_TOPOLOGY, PREFERRED_TOPOLOGY, SLICE_TOPOLOGY]) {
     const value = annotations[key]
     if (value !== undefined)
       errors.push(...labelKeyProblems(value).map(problem => invalid(annotationPath(key), value, problem)))
@@ -60,28 +65,28 @@ function podSetGroupErrors(annotations: StringMap): readonly FieldError[] {
   if (name === undefined) return []
   const errors: FieldError[] = []
   if (isUint64(name)) errors.push(invalid(annotationPath(PODSET_GROUP), name, 'must not be a number'))
-  for (const key of [SLICE_SIZE, SLICE_REQUIRED]) {
+  for (const key of [SLICE_SIZE, SLICE_TOPOLOGY]) {
     if (annotations[key] !== undefined) errors.push(forbidden(annotationPath(PODSET_GROUP), notTogether(key)))
   }
-  if ([PREFERRED, REQUIRED_TOPOLOGY].every(key => annotations[key] === undefined)) {
-    const detail = `may not be set when neither '${PREFERRED}' nor '${REQUIRED_TOPOLOGY}' is specified`
+  if ([PREFERRED_TOPOLOGY, REQUIRED_TOPOLOGY].every(key => annotations[key] === undefined)) {
+    const detail = `may not be set when neither '${PREFERRED_TOPOLOGY}' nor '${REQUIRED_TOPOLOGY}' is specified`
     errors.push(forbidden(annotationPath(PODSET_GROUP), detail))
   }
   return errors
 }
 
 function unconstrainedErrors(annotations: StringMap): readonly FieldError[] {
-  const value = annotations[UNCONSTRAINED]
+  const value = topologyIn(annotations).unconstrained
   if (value === undefined || isGoBoolean(value)) return []
-  return [invalid(annotationPath(UNCONSTRAINED), value, 'must be a boolean value: "true" or "false"')]
+  return [invalid(annotationPath(UNCONSTRAINED_TOPOLOGY), value, 'must be a boolean value: "true" or "false"')]
 }
 
 function sliceSizeErrors(annotations: StringMap): readonly FieldError[] {
-  const size = annotations[SLICE_SIZE]
-  const hasTopology = annotations[SLICE_REQUIRED] !== undefined
+  const { sliceSize: size, sliceTopology } = topologyIn(annotations)
+  const hasTopology = sliceTopology !== undefined
   if (size === undefined) {
     return hasTopology
-      ? [required(annotationPath(SLICE_SIZE), `must be set when '${SLICE_REQUIRED}' is specified`)]
+      ? [required(annotationPath(SLICE_SIZE), `must be set when '${SLICE_TOPOLOGY}' is specified`)]
       : []
   }
   const errors: FieldError[] = []
@@ -90,7 +95,7 @@ function sliceSizeErrors(annotations: StringMap): readonly FieldError[] {
   else if (parsed.value < 1)
     errors.push(invalid(annotationPath(SLICE_SIZE), size, 'must be greater than or equal to 1'))
   if (!hasTopology) {
-    errors.push(forbidden(annotationPath(SLICE_SIZE), `may not be set when '${SLICE_REQUIRED}' is not specified`))
+    errors.push(forbidden(annotationPath(SLICE_SIZE), `may not be set when '${SLICE_TOPOLOGY}' is not specified`))
   }
   return errors
 }
@@ -101,10 +106,10 @@ interface Layer {
 }
 
 function constraintsErrors(annotations: StringMap): readonly FieldError[] {
-  const text = annotations[SLICE_CONSTRAINTS]
+  const text = topologyIn(annotations).sliceConstraints
   if (text === undefined) return []
   const path = annotationPath(SLICE_CONSTRAINTS)
-  const errors = [SLICE_REQUIRED, SLICE_SIZE]
+  const errors = [SLICE_TOPOLOGY, SLICE_SIZE]
     .filter(key => annotations[key] !== undefined)
     .map(key => forbidden(path, notTogether(key)))
   if (podSetGroupIn(annotations) !== undefined) {

@@ -84,6 +84,7 @@ export type WorkloadConditionType =
   | 'QuotaReserved'
   | 'Admitted'
   | 'Evicted'
+  | 'DeactivationTarget'
   | 'Requeued'
   | 'PodsReady'
   | 'Finished'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_EXEC_TIME, PREBUILT_WORKLOAD, PRIORITY_CLASS } from '../../src/kube/vocabulary/names.ts'
+import { PRIORITY_CLASS } from '../../src/kube/vocabulary/names.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { Kueue } from './support/kueue.ts'
 import {
@@ -167,51 +167,6 @@ describe('queues of Kueue', { timeout: 240_000 }, () => {
     await scene.until('all run', async () =>
       expect(await scene.inPhase('Running')).toEqual(['runs-0', 'runs-1', 'waits']),
     )
-    await scene.remove()
-  })
-
-  it('waits for the Workload that was made ahead for a single pod, and is lifted on it', async () => {
-    const scene = await open('prebuilt', { flavors: small('1') })
-    const ahead = (name: string, cpu: string) => ({
-      ...{ apiVersion: 'kueue.x-k8s.io/v1beta2', kind: 'Workload', metadata: { name, namespace: 'prebuilt' } },
-      spec: { queueName: 'prebuilt', podSets: [{ name: 'main', count: 1, template: template(cpu) }] },
-    })
-    const template = (cpu: string) => ({
-      spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'i', resources: { requests: { cpu } } }] },
-    })
-    const named = (name: string) => labelled(pod(scene, name), { [PREBUILT_WORKLOAD]: `made-for-${name}` })
-    await scene.create([named('right'), named('larger')])
-    await scene.until('who waits is told what for', async () => {
-      const { stdout } = await plane.kubectl([
-        'get',
-        'events',
-        '-n',
-        'prebuilt',
-        '--field-selector=reason=InvalidGroup',
-      ])
-      expect(stdout).toContain('prebuilt Workload made-for-right does not exist')
-    })
-    await scene.create([ahead('made-for-right', '100m'), ahead('made-for-larger', '50m')])
-    await scene.untilPhase('right', 'Running')
-    await scene.untilCondition('made-for-larger', 'Admitted', { status: 'True' })
-    expect(await scene.gated()).toEqual(['larger'])
-    expect((await scene.workloads()).map(({ metadata }) => metadata.name)).toEqual([
-      'made-for-larger',
-      'made-for-right',
-    ])
-    await scene.end('right')
-    await scene.untilCondition('made-for-right', 'Finished', { status: 'True', reason: 'Succeeded' })
-    await scene.remove()
-  })
-
-  it('stops who runs longer than it may', async () => {
-    const scene = await open('limited', { flavors: small('1') })
-    await scene.create([labelled(pod(scene, 'long'), { [MAX_EXEC_TIME]: '2' })])
-    await scene.until('it has stopped, and told why', async () => {
-      expect(await scene.pods()).toEqual([])
-      const { stdout } = await plane.kubectl(['get', 'events', '-n', 'limited', '--field-selector=reason=Evicted'])
-      expect(stdout).toMatch(/exceeding the maximum execution time/)
-    })
     await scene.remove()
   })
 

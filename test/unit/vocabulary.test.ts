@@ -22,6 +22,9 @@ const KAI_OVERLAY = 'coscheduling/kai/overlay.ts'
 const POD = 'workload/pod-facts.ts'
 const JOB = 'workload/job-facts.ts'
 const GROUP = 'workload/group.ts'
+const TOPOLOGY = 'workload/topology.ts'
+const TOPOLOGY_RULES = 'webhooks/topology.ts'
+const KUEUE = 'engines/kueue/kueue.ts'
 const SUMS = 'workload/group-sums.ts'
 const SETS = 'workload/group-sets.ts'
 const LIFT = 'workload/pod-set-update.ts'
@@ -99,8 +102,13 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   GROUP_ROLE: { read: GROUP, named: [SUMS, UPDATE] },
   GROUP_ROLE_COUNT: { read: GROUP, named: [SUMS] },
   GROUP_SETS: { read: GROUP, written: [CACHE], named: [SUMS, SETS, 'workload/announced-template.ts'] },
-  REQUIRED_TOPOLOGY: { read: GROUP, named: ['webhooks/topology.ts'] },
-  PODSET_GROUP: { read: GROUP, named: ['webhooks/topology.ts'] },
+  REQUIRED_TOPOLOGY: { read: GROUP, named: [TOPOLOGY_RULES] },
+  PODSET_GROUP: { read: GROUP, named: [TOPOLOGY_RULES] },
+  PREFERRED_TOPOLOGY: { read: TOPOLOGY, named: [TOPOLOGY_RULES] },
+  UNCONSTRAINED_TOPOLOGY: { read: TOPOLOGY, named: [TOPOLOGY_RULES] },
+  SLICE_TOPOLOGY: { read: TOPOLOGY, named: [TOPOLOGY_RULES, KUEUE] },
+  SLICE_SIZE: { read: TOPOLOGY, named: [TOPOLOGY_RULES, KUEUE] },
+  SLICE_CONSTRAINTS: { read: TOPOLOGY, named: [TOPOLOGY_RULES, KUEUE] },
 
   PRIORITY_CLASS: { read: POD, named: [QUEUE_MARKS] },
   MAX_EXEC_TIME: { read: POD, named: [QUEUE_MARKS] },

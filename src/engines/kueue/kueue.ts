@@ -5,19 +5,20 @@ import {
   KUEUE_RESOURCE_IN_USE,
   type KueueVersion,
 } from '../../kube/vocabulary/kueue.ts'
-import { RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
+import { RESOURCE_IN_USE, SLICE_CONSTRAINTS, SLICE_SIZE, SLICE_TOPOLOGY } from '../../kube/vocabulary/names.ts'
 import type { Engine } from '../../reconciler/engine.ts'
 import { type Action, targetOf } from '../../workload/actions.ts'
 import type { WorkloadPlan } from '../../workload/compose.ts'
 import { creatorOf, prebuiltWorkloadOf, priorityClassOf } from '../../workload/pod-facts.ts'
 import { type ConditionChange, condition, isTrue, withConditions } from '../../workload/queued-workload.ts'
+import { hasSliceLayers } from '../../workload/topology.ts'
 import { WORKLOADS as BUILTIN_WORKLOADS } from '../builtin/workloads.ts'
 import { abandonBy, byConditions } from '../conditions.ts'
 import { KueueSettings } from './background.ts'
 import type { KueueStatus, KueueWorkload } from './objects.ts'
 import { placementBy } from './placement.ts'
 import { givenBack } from './requeue.ts'
-import { stateOf } from './state.ts'
+import { deactivationOf, stateOf } from './state.ts'
 import { composeFor, isForGroup, isOurs, shapeOf, termsOf, workloadForCache } from './workloads.ts'
 
 export interface KueueSetup {
@@ -64,7 +65,7 @@ export function kueueEngine(version: KueueVersion, setup: KueueSetup = {}): Engi
     }),
     stopReason: stopReasonOf,
     prebuiltOf: prebuiltWorkloadOf,
-    obstacle: plan => notPrebuilt(plan) ?? unknownClass(plan, settings),
+    obstacle: plan => notPrebuilt(plan) ?? unknownClass(plan, settings) ?? sliceLayers(plan),
     compose: composeFor(version, settings),
     forCache: workloadForCache,
     isForGroup,
@@ -108,11 +109,20 @@ function unknownClass({ first }: WorkloadPlan, settings: KueueSettings): string 
   return `WorkloadPriorityClass ${name} does not exist: create it, or take the label kueue.x-k8s.io/priority-class away`
 }
 
+/** Else the pods would be placed by less than they ask for. */
+function sliceLayers({ models }: WorkloadPlan): string | undefined {
+  if (![...(models?.values() ?? [])].some(hasSliceLayers)) return undefined
+  return `Muster does not hand ${SLICE_CONSTRAINTS} on to Kueue: ask for one layer, by ${SLICE_TOPOLOGY} and ${SLICE_SIZE}`
+}
+
 /** As Kueue's own integrations call it. */
 function stopReasonOf(workload: KueueWorkload): string {
   if (workload.metadata.deletionTimestamp != null) return 'WorkloadDeleted'
   const evicted = condition(workload, 'Evicted')
-  return evicted?.status === 'True' ? `WorkloadEvictedDueTo${evicted.reason}` : 'NotAdmitted'
+  if (evicted?.status === 'True') return `WorkloadEvictedDueTo${evicted.reason}`
+  if (workload.spec.active !== false) return 'NotAdmitted'
+  const cause = deactivationOf(workload)?.reason
+  return `WorkloadEvictedDueToDeactivated${cause === undefined ? '' : `DueTo${cause}`}`
 }
 
 /**

@@ -8,6 +8,7 @@ import type {
   WorkloadSpec,
   WorkloadStatus,
 } from '../../workload/queued-workload.ts'
+import type { TopologyRequest } from '../../workload/topology.ts'
 
 /** The part of Kueue's Workload that Muster writes or reads, in both versions of its API. */
 export interface KueueWorkload extends QueuedWorkload {
@@ -27,16 +28,6 @@ export interface KueueSpec extends WorkloadSpec {
 
 export interface KueuePodSet extends PodSet {
   readonly topologyRequest?: TopologyRequest
-}
-
-export interface TopologyRequest {
-  readonly required?: string
-  readonly preferred?: string
-  readonly unconstrained?: boolean
-  readonly podIndexLabel?: string
-  readonly podSetGroupName?: string
-  readonly podSetSliceRequiredTopology?: string
-  readonly podSetSliceSize?: number
 }
 
 export interface KueueStatus extends WorkloadStatus {

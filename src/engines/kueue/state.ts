@@ -1,3 +1,4 @@
+import type { Condition } from '../../kube/vocabulary/objects.ts'
 import type { AdmissionState, Told } from '../../reconciler/engine.ts'
 import { condition, isTrue } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
@@ -28,7 +29,8 @@ export function stateOf(workload: KueueWorkload): AdmissionState {
   const evicted = condition(workload, 'Evicted')
   const isEvicted = evicted?.status === 'True'
   if (spec.active === false) {
-    const why = isEvicted ? evicted.message : `Workload ${metadata.name} was deactivated`
+    const cause = isEvicted ? evicted : deactivationOf(workload)
+    const why = cause?.message ?? `Workload ${metadata.name} was deactivated`
     return { kind: 'evicted', why, inactive: true }
   }
   if (isEvicted && isTrue(workload, 'QuotaReserved')) return { kind: 'evicted', why: evicted.message, inactive: false }
@@ -38,6 +40,12 @@ export function stateOf(workload: KueueWorkload): AdmissionState {
     return { kind: 'admitted', queue, since: admitted.lastTransitionTime }
   }
   return { kind: 'waiting', ...toldBy(workload) }
+}
+
+/** Why Kueue itself has switched it off: that is said before, and the eviction comes after. */
+export function deactivationOf(workload: KueueWorkload): Condition | undefined {
+  const target = condition(workload, 'DeactivationTarget')
+  return target?.status === 'True' ? target : undefined
 }
 
 function toldBy(workload: KueueWorkload): { readonly told?: Told } {

@@ -12,9 +12,10 @@ import { parseInt32 } from '../../validation/numbers.ts'
 import { askedOf, keptOf } from '../../workload/asked.ts'
 import type { WorkloadPlan } from '../../workload/compose.ts'
 import { admissionGatedBy, maxExecTimeOf, nameOf, priorityClassOf, uidOf } from '../../workload/pod-facts.ts'
-import { type QueuedWorkload, WORKLOAD_GROUP, WORKLOAD_POD } from '../../workload/queued-workload.ts'
+import { type PodSet, type QueuedWorkload, WORKLOAD_GROUP, WORKLOAD_POD } from '../../workload/queued-workload.ts'
+import { topologyRequestOf } from '../../workload/topology.ts'
 import type { KueueSettings } from './background.ts'
-import type { FlavoredSpec, KueueSpec, KueueWorkload } from './objects.ts'
+import type { FlavoredSpec, KueuePodSet, KueueSpec, KueueWorkload } from './objects.ts'
 
 /** The Workload of a unit, as Kueue's own pod integration would make it: the same names, marks and words. */
 export function composeFor(
@@ -36,12 +37,18 @@ export function composeFor(
       },
       spec: {
         queueName,
-        podSets,
+        podSets: podSets.map(podSet => placedBy(podSet, plan)),
         ...priorityIn(version, plan, settings),
         ...(first && timeLimitOf(first)),
       },
     }
   }
+}
+
+function placedBy(podSet: PodSet, { models }: WorkloadPlan): KueuePodSet {
+  const model = models?.get(podSet.name)
+  const topologyRequest = model && topologyRequestOf(model)
+  return { ...podSet, ...(topologyRequest && { topologyRequest }) }
 }
 
 /** By which Kueue, and whoever looks, knows for whom it is. */

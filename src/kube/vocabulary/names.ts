@@ -32,6 +32,11 @@ export const SUSPENDING_PARENT = 'kueue.x-k8s.io/pod-suspending-parent'
 /** Kueue's words for where pods have to be near each other: within one domain, and several roles within the same one. */
 export const REQUIRED_TOPOLOGY = 'kueue.x-k8s.io/podset-required-topology'
 export const PODSET_GROUP = 'kueue.x-k8s.io/podset-group-name'
+export const PREFERRED_TOPOLOGY = 'kueue.x-k8s.io/podset-preferred-topology'
+export const UNCONSTRAINED_TOPOLOGY = 'kueue.x-k8s.io/podset-unconstrained-topology'
+export const SLICE_TOPOLOGY = 'kueue.x-k8s.io/podset-slice-required-topology'
+export const SLICE_SIZE = 'kueue.x-k8s.io/podset-slice-size'
+export const SLICE_CONSTRAINTS = 'kueue.x-k8s.io/podset-slice-required-topology-constraints'
 
 /** Written when the gate is lifted, by Muster alone. */
 export const PODSET_LABEL = 'kueue.x-k8s.io/podset'

@@ -9,6 +9,7 @@ import {
   type Verdict,
 } from '../../admission/verdict.ts'
 import { KAI_POD_GROUP } from '../../kube/vocabulary/kai.ts'
+import { TOPOLOGY_GATE } from '../../kube/vocabulary/kueue.ts'
 import {
   ADMISSION_GATE,
   CREATOR,
@@ -32,6 +33,7 @@ import {
   queueOf,
   roleHashOf,
 } from '../../workload/pod-facts.ts'
+import { asksForTopology } from '../../workload/topology.ts'
 import { createsFor } from '../creators.ts'
 import type { World } from '../world.ts'
 import { kaiGroupFor, podGroupFor } from './placement.ts'
@@ -49,11 +51,14 @@ export function gatePod(pod: Pod, namespace: string, user: UserInfo | undefined,
   const creator = creatorStampOf(pod, namespace, user, world)
   const podGroup = podGroupFor(pod, namespace, world)
   const kaiGroup = kaiGroupFor(pod, namespace, world)
+  // Kueue places it behind a second gate of its own, where it has been asked to.
+  const byTopology = world.config.engine === 'kueue' && asksForTopology(pod)
   const make = () => {
     const stamped = stamps(pod, role, creator, kaiGroup)
-    return [...marks(pod, stamped, scope.defaultQueue, kaiGroup !== undefined), ...joined(podGroup)]
+    const gates = byTopology ? [ADMISSION_GATE, TOPOLOGY_GATE] : [ADMISSION_GATE]
+    return [...marks(pod, stamped, gates, scope.defaultQueue, kaiGroup !== undefined), ...joined(podGroup)]
   }
-  if (isUnmarked(pod) && !scope.defaultQueue) {
+  if (isUnmarked(pod) && !scope.defaultQueue && !byTopology) {
     return patchedAlike('Gated', world.roles.marksOf(`${role?.hash} ${creator} ${podGroup} ${kaiGroup}`, make))
   }
   const patch = make()
@@ -79,15 +84,28 @@ function stamps(
   }
 }
 
-function marks(pod: Pod, stamped: Stamps, defaultQueue: boolean, isLinked: boolean): readonly PatchOperation[] {
+function marks(
+  pod: Pod,
+  stamped: Stamps,
+  gates: readonly string[],
+  defaultQueue: boolean,
+  isLinked: boolean,
+): readonly PatchOperation[] {
   const labels: Record<string, string> = defaultQueue ? { [QUEUE_NAME]: DEFAULT_QUEUE } : {}
   if (!isMarkedManaged(pod)) labels[MANAGED] = 'true'
   if (isLinked && podGroupMarkOf(pod) !== 'group') labels[POD_GROUP] = 'group'
   const patch: PatchOperation[] = []
   setKeys(patch, pod.metadata.labels, labels, LABELS)
-  if (!hasOurFinalizer(pod)) append(patch, pod.metadata.finalizers, MANAGED, '/metadata/finalizers')
+  if (!hasOurFinalizer(pod)) append(patch, pod.metadata.finalizers, [MANAGED], '/metadata/finalizers')
   setKeys(patch, pod.metadata.annotations, stamped, ANNOTATIONS)
-  if (!isGated(pod)) append(patch, pod.spec.schedulingGates, { name: ADMISSION_GATE }, '/spec/schedulingGates')
+  const { schedulingGates } = pod.spec
+  const missing = gates.filter(gate => !schedulingGates?.some(({ name }) => name === gate))
+  append(
+    patch,
+    schedulingGates,
+    missing.map(name => ({ name })),
+    '/spec/schedulingGates',
+  )
   return patch
 }
 
@@ -189,9 +207,9 @@ function setKeys(
 function append(
   patch: PatchOperation[],
   existing: readonly unknown[] | null | undefined,
-  item: unknown,
+  items: readonly unknown[],
   path: string,
 ): void {
-  if (existing === undefined || existing === null) patch.push({ op: 'add', path, value: [item] })
-  else patch.push({ op: 'add', path: `${path}/-`, value: item })
+  if (existing) for (const item of items) patch.push({ op: 'add', path: `${path}/-`, value: item })
+  else if (items.length > 0) patch.push({ op: 'add', path, value: items })
 }

@@ -27,6 +27,18 @@ describe('pods whose admission Kueue takes back', () => {
     ])
   })
 
+  it('say that Kueue switched their Workload off, and why, before Kueue has evicted it', () => {
+    const { spec, ...rest } = admission(stored(engine, gang(3)), {})
+    const off = { ...rest, spec: { ...spec, active: false } }
+    const why = is('DeactivationTarget', 'True', 'MaximumExecutionTimeExceeded', 'took too long')
+    const reasonsOf = (workload: KueueWorkload) =>
+      decide(group([running(0)], workload), engine, NOW).actions.map(action => 'because' in action && action.because)
+    expect(reasonsOf(under(off, why))).toMatchObject([
+      { reason: 'WorkloadEvictedDueToDeactivatedDueToMaximumExecutionTimeExceeded', message: 'took too long' },
+    ])
+    expect(reasonsOf(off)).toMatchObject([{ reason: 'WorkloadEvictedDueToDeactivated' }])
+  })
+
   it('keep their quota until the last has stopped, and then wait for the ones that are missing', () => {
     const stopping = running(0, { deleting: 30 })
     expect(decide(group([stopping, member(1), member(2)], workload), engine, NOW).actions).toEqual([])

@@ -126,6 +126,43 @@ describe('the priority of a Workload in Kueue', () => {
   })
 })
 
+describe('where the pods of a podSet have to be, together', () => {
+  const asking = (annotations: Readonly<Record<string, string>>, pod = managedPod()): Pod => {
+    const keys = Object.entries(annotations).map(([key, value]) => [`kueue.x-k8s.io/podset-${key}`, value])
+    const all = { ...pod.metadata.annotations, ...Object.fromEntries(keys) }
+    return podForCache({ ...pod, metadata: { ...pod.metadata, annotations: all } }, engine.shapeOf)
+  }
+  const requested = (...pods: readonly Pod[]) => specOf(pods).podSets.map(({ topologyRequest }) => topologyRequest)
+  const podIndexLabel = 'kueue.x-k8s.io/pod-group-pod-index'
+
+  it.each([
+    [{ 'required-topology': 'rack' }, { required: 'rack' }],
+    [
+      { 'preferred-topology': 'rack', 'group-name': 'near' },
+      { preferred: 'rack', podSetGroupName: 'near' },
+    ],
+    [{ 'unconstrained-topology': 'true' }, { unconstrained: true }],
+    [
+      { 'slice-required-topology': 'host', 'slice-size': '4' },
+      { podSetSliceRequiredTopology: 'host', podSetSliceSize: 4 },
+    ],
+  ])('is what the pod says: %j', (annotations, request) => {
+    expect(requested(asking(annotations))).toEqual([{ ...request, podIndexLabel }])
+  })
+
+  it('is for each role what its own pods say, and nothing where they say nothing', () => {
+    expect(requested(managedPod())).toEqual([undefined])
+    const member = (name: string, role: string) => managedPod({ name, group: 'gang', count: 2, role })
+    const near = asking({ 'required-topology': 'rack' }, member('g-0', 'aaaaaaaa'))
+    expect(requested(near, member('g-1', 'bbbbbbbb'))).toEqual([{ required: 'rack', podIndexLabel }, undefined])
+  })
+
+  it('is not asked of Kueue in part', () => {
+    const layers = asking({ 'slice-required-topology-constraints': '[{"topology":"rack","size":2}]' })
+    expect(engine.obstacle?.(planOf([layers]))).toMatch(/^Muster does not hand .*-constraints on to Kueue/)
+  })
+})
+
 describe('a pod that names a prebuilt Workload', () => {
   const prebuilt = { 'kueue.x-k8s.io/prebuilt-workload-name': 'gang' }
 

@@ -50,6 +50,20 @@ describe('a pod that asks for a queue', () => {
     expect(two).toMatch(/^(?!dc85db45)[0-9a-f]{8}$/)
   })
 
+  it('gets the gate behind which Kueue places it, where Kueue is asked to', () => {
+    const gatesOf = (pod: Pod, engine: 'builtin' | 'kueue') => {
+      const verdict = review(pod, { engine })
+      return verdict.kind === 'allowed' ? applyPatch(pod, verdict.patch).spec.schedulingGates : verdict
+    }
+    const near = { ...asks, annotations: { 'podset-required-topology': 'rack' } }
+    const both = [{ name: GATE }, { name: `${K}topology` }]
+    expect(gatesOf(podOf(near), 'kueue')).toEqual(both)
+    expect(gatesOf(podOf({ ...near, gates: ['a.io/b'] }), 'kueue')).toEqual([{ name: 'a.io/b' }, ...both])
+    expect(gatesOf(podOf({ ...near, gates: [`${K}topology`] }), 'kueue')).toEqual(both.toReversed())
+    expect(gatesOf(podOf(near), 'builtin')).toEqual([{ name: GATE }])
+    expect(gatesOf(podOf(asks), 'kueue')).toEqual([{ name: GATE }])
+  })
+
   it('keeps foreign gates, finalizers and annotations in place', () => {
     const pod = podOf({ ...asks, annotations: { 'a/b': 'c' }, finalizers: ['x/y'], gates: ['foreign.io/gate'] })
     const verdict = review(pod)
