@@ -90,6 +90,38 @@ describe('several formats of one run', () => {
     }
   })
 
+  it('SARIF keeps to the rules of 2.1.0', () => {
+    const log = JSON.parse(written('sarif'))
+    const onlyKeys = (object: object, ...keys: readonly string[]): void =>
+      expect(Object.keys(object).filter(key => !keys.includes(key))).toEqual([])
+    onlyKeys(log, '$schema', 'version', 'runs')
+    const [run] = log.runs
+    onlyKeys(run, 'tool', 'columnKind', 'results')
+    expect(['utf16CodeUnits', 'unicodeCodePoints']).toContain(run.columnKind)
+    const { driver } = run.tool
+    onlyKeys(driver, 'name', 'version', 'informationUri', 'rules')
+    expect(driver.name).toBeTruthy()
+    const levels = ['none', 'note', 'warning', 'error']
+    for (const rule of driver.rules) {
+      onlyKeys(rule, 'id', 'shortDescription', 'helpUri', 'defaultConfiguration')
+      expect(rule.shortDescription.text).toBeTruthy()
+      expect(URL.canParse(rule.helpUri)).toBe(true)
+      expect(levels).toContain(rule.defaultConfiguration.level)
+    }
+    expect(new Set(driver.rules.map(({ id }: { id: string }) => id)).size).toBe(driver.rules.length)
+    for (const result of run.results) {
+      onlyKeys(result, 'ruleId', 'level', 'message', 'locations')
+      expect(levels).toContain(result.level)
+      expect(result.message.text).toBeTruthy()
+      const [{ physicalLocation }] = result.locations
+      onlyKeys(physicalLocation, 'artifactLocation', 'region')
+      // A reference as RFC 3986 has it, from the root of the repository.
+      expect(physicalLocation.artifactLocation.uri).toMatch(/^[A-Za-z0-9._~/%!$&'()*+;=@-]+$/)
+      const { startLine, startColumn } = physicalLocation.region
+      expect([startLine, startColumn].every(each => Number.isInteger(each) && each >= 1)).toBe(true)
+    }
+  })
+
   it('GitHub gets commands, escaped', () => {
     const lines = written('github').trimEnd().split('\n')
     expect(lines[0]).toMatch(
