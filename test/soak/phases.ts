@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
+import { servedFingerprint } from '../cluster/support/served.ts'
 import type { Api, Follower } from './api.ts'
 
 interface Secret extends KubeObject {
@@ -18,6 +19,7 @@ const WEBHOOKS =
 export class Phases {
   readonly counts = { announced: 0, promoted: 0, forgotten: 0 }
   #next: string | undefined
+  #current: string | undefined
   #trusted: ReadonlySet<string> = new Set()
 
   watches(api: Api): readonly Promise<void>[] {
@@ -33,11 +35,20 @@ export class Phases {
     ]
   }
 
+  /** Whether a certificate has been promoted, and everybody serves it. */
+  async isServed(ports: readonly number[]): Promise<boolean> {
+    if (this.counts.promoted === 0 || this.#next !== undefined || this.#current === undefined) return false
+    const { fingerprint256 } = new X509Certificate(Buffer.from(this.#current, 'base64').toString())
+    const served = await Promise.all(ports.map(port => servedFingerprint(port).catch(() => '')))
+    return served.every(fingerprint => fingerprint === fingerprint256)
+  }
+
   #seeSecret({ data = {} }: Secret): void {
     const next = data['next.crt']
     if (next !== undefined && next !== this.#next) this.counts.announced++
     if (this.#next !== undefined && data['tls.crt'] === this.#next) this.counts.promoted++
     this.#next = next
+    this.#current = data['tls.crt']
   }
 
   #seeBundle({ webhooks = [] }: WebhookConfiguration): void {

@@ -86,12 +86,19 @@ export class Site {
     }
   }
 
-  /** The clocks of all replicas go to the next step; false when they have arrived, and stand where all others do. */
-  async moveClock(): Promise<boolean> {
-    if (this.#clockStep + 1 >= CLOCK_STEPS.length) return false
+  get isClockAtStart(): boolean {
+    return this.#clockStep === 0
+  }
+
+  /** False when the clocks have arrived, and stand where all others do. */
+  get isClockMoved(): boolean {
+    return this.#clockStep + 1 < CLOCK_STEPS.length
+  }
+
+  /** The clocks of all replicas go to the next step. */
+  async moveClock(): Promise<void> {
     this.#clockStep++
     await this.#writeClock()
-    return true
   }
 
   /** So far off where they stand otherwise. */

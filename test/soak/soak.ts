@@ -76,7 +76,16 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
   const looking = Promise.all([look(judge, tally, starvation, () => isOver), starvation.watch(pids, () => isOver)])
   const failovers: Failover[] = []
   const leader = () => site.seats.find(({ leads }) => leads)
-  const scene = { site, judge, tally, starvation, leader, untilNextLift: () => prober.untilNextLift(), failovers }
+  const scene = {
+    site,
+    judge,
+    tally,
+    starvation,
+    phases,
+    leader,
+    untilNextLift: () => prober.untilNextLift(),
+    failovers,
+  }
   const disturbances = await disturb({ minutes, seed, tell }, scene, endAt, now)
   tell('nothing goes wrong from here on')
   await Promise.race([working, sleep(Math.max(0, endAt - now()) + ENDING_MS)])

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { issuePair, SERVING_NAMES } from '../../src/tls/authority.ts'
 import { LIFE_MS } from '../../src/tls/rotation.ts'
 import type { Judge } from './judge.ts'
+import type { Phases } from './phases.ts'
 import type { Disturbance } from './plan.ts'
 import type { Failover } from './prober.ts'
 import { LIMITS, type Seat, type Site } from './site.ts'
@@ -16,6 +17,7 @@ export interface Scene {
   /** Resolves when a pod that was created after now has been lifted. */
   readonly untilNextLift: () => Promise<Failover>
   readonly starvation: Starvation
+  readonly phases: Phases
   readonly failovers: Failover[]
 }
 
@@ -63,8 +65,7 @@ export async function strike(disturbance: Disturbance, scene: Scene): Promise<vo
       await setLimits(LIMITS.changing, scene)
       return
     case 'rotation':
-      // Two clocks that are weeks apart would each find the other's certificate invalid.
-      if (!(await site.moveClock())) await age(disturbance.expiresMs, site)
+      await rotate(disturbance.expiresMs, scene)
       return
     case 'clock set':
       await site.setClock(disturbance.ms)
@@ -102,6 +103,17 @@ async function partition(ms: number, { leader, untilNextLift, failovers }: Scene
 async function setLimits(pods: number, { site, judge }: Scene): Promise<void> {
   judge.setLimit('changing', pods)
   await site.configure(pods)
+}
+
+/**
+ * A clock that runs ahead of that of the API server must find nothing to issue: it would issue what is not valid yet
+ * there. So beyond the first step the clocks wait until the rotation that it has begun is over.
+ */
+async function rotate(expiresMs: number, { site, phases }: Scene): Promise<void> {
+  if (!site.isClockMoved) await age(expiresMs, site)
+  else if (site.isClockAtStart || (await phases.isServed(site.seats.map(({ muster }) => muster.port)))) {
+    await site.moveClock()
+  }
 }
 
 /** Somebody restores a Secret of long ago: due at once, of an authority that nobody knows, and soon to expire. */
