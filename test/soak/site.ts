@@ -63,6 +63,7 @@ export class Site {
         logLevel: 'info',
         nodeFlags: ['--import', clock, '--max-old-space-size=160'],
         drainSeconds: DRAIN_SECONDS,
+        readyMs: 600_000,
         calledAt,
         reach: kubeconfig => throughWire(plane, kubeconfig, wire),
       })
@@ -81,6 +82,7 @@ export class Site {
       await sleep(2 * PROBE_MS)
       return site
     } catch (error) {
+      // The replicas end with this process.
       await plane.stop()
       throw error
     }
