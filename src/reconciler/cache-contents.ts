@@ -6,7 +6,7 @@ import { DEFAULT_SCHEDULER } from '../kube/vocabulary/served-scheduling.ts'
 import { askedOf, keptOf } from '../workload/asked.ts'
 import { groupRoleOf, MEMBER_MARKS } from '../workload/group.ts'
 import { parseGroupSets } from '../workload/group-sets.ts'
-import type { LimitRange } from '../workload/jobs/pod-defaults.ts'
+import { type LimitRange, MAX_DEFAULTS } from '../workload/jobs/pod-defaults.ts'
 import { hasStopped, saysItIsOver } from '../workload/pod-end.ts'
 import {
   foreignGates,
@@ -205,13 +205,16 @@ export const RUNTIME_CLASS_OUTLINE: Outline = {
   overhead: fields('podFixed'),
 }
 
-/** Only what is said of containers, and of no more resources than are counted of a pod. */
-export function limitRangeForCache({ metadata, spec }: LimitRange): LimitRange {
-  const requests = (spec?.limits ?? [])
-    .filter(({ type }) => type === 'Container')
-    .map(({ type, defaultRequest }) => ({
-      type: String(type),
-      defaultRequest: Object.fromEntries(Object.entries(defaultRequest ?? {}).slice(0, MAX_RESOURCES)),
-    }))
-  return { metadata, spec: { limits: requests } }
+/** Only what is said of containers. What is left out would be asked for all the same: that there is more, is kept. */
+export function limitRangeForCache({ metadata, spec, omitted }: LimitRange): LimitRange {
+  const ofContainers = (spec?.limits ?? []).filter(({ type }) => type === 'Container')
+  const excess =
+    omitted !== undefined ||
+    ofContainers.some(({ defaultRequest }) => Object.keys(defaultRequest ?? {}).length > MAX_DEFAULTS)
+  if (excess) return { metadata, excess }
+  const limits = ofContainers.map(({ type, defaultRequest }) => ({
+    type: String(type),
+    defaultRequest: defaultRequest ?? {},
+  }))
+  return { metadata, spec: { limits } }
 }

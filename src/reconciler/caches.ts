@@ -133,7 +133,7 @@ export class Caches {
 
   defaultsIn(namespace: string): PodDefaults {
     return {
-      requests: defaultRequests(this.limitRanges.byIndex('namespace', namespace)),
+      ...defaultRequests(this.limitRanges.byIndex('namespace', namespace)),
       overheadOf: name => this.#runtimeClasses.get('', name)?.overhead?.podFixed ?? undefined,
     }
   }

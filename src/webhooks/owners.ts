@@ -39,6 +39,8 @@ export function walkUp(object: Marked, namespace: string, world: World): Ancestr
   let reference = controllerOf(object.metadata.ownerReferences)
   const seen = new Set<string | undefined>([object.metadata.uid])
   let found: Ancestry = NONE
+  let child: OwnerReference | undefined
+  let isPart = true
   for (let hops = 1; reference !== undefined; hops++) {
     const framework = frameworkOf(reference)
     if (framework === undefined && !isPassThrough(reference)) return found
@@ -49,14 +51,26 @@ export function walkUp(object: Marked, namespace: string, world: World): Ancestr
     // The reference is to a predecessor of the same name, or forged. Either way this object does not own the pod.
     if (uid !== reference.uid) return found
 
-    if (holdsBack(framework, world) && isInQueue(labels, world)) found = { kind: 'queued', owner: reference }
+    isPart &&= child === undefined || makes(framework, child)
+    if (isPart && holdsBack(framework, world) && isInQueue(labels, world)) found = { kind: 'queued', owner: reference }
 
     if (seen.has(uid)) return broken(object, cyclic(reference))
     seen.add(uid)
     if (hops > CHAIN_LIMIT) return broken(object, TOO_LONG)
+    child = reference
     reference = controllerOf(ownerReferences)
   }
   return found
+}
+
+/**
+ * Who creates the pod is asked at the first step; what the objects above it say of their own owners is what their
+ * authors wrote. A Job makes pods and a JobSet Jobs: a ReplicaSet that calls itself a part of one is none, and what waits
+ * in a queue does not hold it back. What operators make of their objects nobody here knows.
+ */
+function makes(framework: string | undefined, child: OwnerReference): boolean {
+  if (framework === 'batch/job') return false
+  return framework !== 'jobset.x-k8s.io/jobset' || frameworkOf(child) === 'batch/job'
 }
 
 /**

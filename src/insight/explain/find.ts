@@ -212,7 +212,7 @@ async function defaultsFor(sight: Sight, job: QueuedJob, namespace: string): Pro
     if (typeof found === 'object') overheads.set(name, found)
   }
   return {
-    requests: defaultRequests(ranges === 'denied' ? [] : ranges),
+    ...defaultRequests(ranges === 'denied' ? [] : ranges),
     overheadOf: name => overheads.get(name)?.overhead?.podFixed ?? undefined,
   }
 }

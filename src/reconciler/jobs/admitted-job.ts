@@ -61,7 +61,10 @@ function assignedTo({ status }: QueuedWorkload, { name, count }: PodSet): number
   return status?.admission?.podSetAssignments?.find(assignment => assignment.name === name)?.count ?? count
 }
 
-/** It runs on its admission: what it needs no more it gives back, and more than it was given it cannot have. */
+/**
+ * It runs on its admission: what it needs no more it gives back, and more than it was given it cannot have; nor what it
+ * has given back, as a JobSet needs it of which somebody deletes a Job that had succeeded: others may run on it.
+ */
 function running(unit: Owned, state: In<'admitted'>, engine: Engine, now: string): JobDecision {
   const { kind, job, workload } = unit
   if (!isQueued(job)) {
@@ -69,12 +72,15 @@ function running(unit: Owned, state: In<'admitted'>, engine: Engine, now: string
     return { actions: [queuedWrite(kind, job)], standings: tellJob(unit, 'Lifting', note) }
   }
   const given = new Map(workload.spec.podSets.map(podSet => [podSet.name, assignedTo(workload, podSet)]))
-  const beyond = job.podSets.find(({ name, needed }) => needed > (given.get(name) ?? 0))
+  const before = new Map(workload.status?.reclaimablePods?.map(({ name, count }) => [name, count]))
+  const left = (name: string): number => (given.get(name) ?? 0) - (before.get(name) ?? 0)
+  const beyond = job.podSets.find(({ name, needed }) => needed > left(name))
   if (beyond !== undefined) {
-    const why = `it runs ${beyond.needed} pods, and was admitted with ${given.get(beyond.name) ?? 0}`
+    const { name, needed } = beyond
+    const back = before.has(name) ? `, of which it has given back ${before.get(name)}` : ''
+    const why = `it runs ${needed} pods, and was admitted with ${given.get(name) ?? 0}${back}`
     return stop(unit, why, engine, () => engine.requeue(workload, why, now))
   }
-  const before = new Map(workload.status?.reclaimablePods?.map(({ name, count }) => [name, count]))
   const done = job.podSets.map(podSet => {
     const { name } = podSet
     return [name, doneOf(given.get(name) ?? 0, podSet, before.get(name) ?? 0)] as const
@@ -88,6 +94,5 @@ function running(unit: Owned, state: In<'admitted'>, engine: Engine, now: string
  * now: a pod that is lost with its node terminates beside the one that replaces it, and takes nothing back.
  */
 function doneOf(given: number, { needed, present = 0 }: JobPodSet, before: number): number {
-  if (given <= 1) return 0
-  return Math.max(given - Math.max(needed, present), Math.min(before, given - needed), 0)
+  return given <= 1 ? 0 : Math.max(given - Math.max(needed, present), before)
 }

@@ -40,13 +40,19 @@ export function jobUnitFrom(kind: JobKind, key: string, records: JobRecords): Jo
   const workloads = records.workloadsOf(key)
   const wanted = found && workloadName(kind.resource, name, found.metadata.uid ?? '')
   const own = workloads.find(candidate => candidate.metadata.name === wanted)
-  const job = found !== undefined && isOurs(found, own, namespace, records) ? found : undefined
+  const defaults = records.defaultsIn(namespace)
+  const job = found !== undefined && isOurs(found, own, namespace, records) ? counted(found, defaults) : undefined
   const workload = job === undefined ? undefined : own
   return {
     ...{ kind, namespace, name, job, workload },
     orphans: workloads.filter(other => other !== workload),
-    defaults: records.defaultsIn(namespace),
+    defaults,
   }
+}
+
+/** What the API server adds to its pods counts like what it asks for itself, and so does that it is too much. */
+function counted(job: QueuedJob, { problem }: PodDefaults): QueuedJob {
+  return job.excess !== undefined || problem === undefined ? job : { ...job, excess: problem }
 }
 
 /**

@@ -2,12 +2,13 @@ import { frameworkOf } from '../../kube/vocabulary/frameworks.ts'
 import { controllerOf } from '../../kube/vocabulary/objects.ts'
 import { type FieldError, forbidden } from '../../validation/field-error.ts'
 import { childOf, isSuspended } from '../../workload/job-facts.ts'
-import { createsFor } from '../creators.ts'
+import { createsFor, isGarbageCollector } from '../creators.ts'
 import { whoMay } from '../exemption.ts'
 import { walkUp } from '../owners.ts'
 import type { World } from '../world.ts'
 import { JOBS } from './kinds.ts'
 import type { Change } from './queue-guard.ts'
+import type { QueueableObject } from './shape.ts'
 import { podsOf } from './size.ts'
 
 /**
@@ -21,6 +22,7 @@ export function childErrors(change: Change, world: World): readonly FieldError[]
     ...(isSuspended(before) && !isSuspended(after) ? ['spec.suspend'] : []),
     ...(podsOf(after, kind) > podsOf(before, kind) ? ['spec.parallelism'] : []),
     ...(JSON.stringify(before.spec.template) === JSON.stringify(after.spec.template) ? [] : ['spec.template']),
+    ...(leavesController(before, after) && !isGarbageCollector(user) ? ['metadata.ownerReferences'] : []),
   ]
   if (fields.length === 0) return []
   const controller = controllerOf(before.metadata.ownerReferences)
@@ -29,6 +31,10 @@ export function childErrors(change: Change, world: World): readonly FieldError[]
   if (root === undefined) return []
   return fields.map(field => forbidden(field, `this Job waits and runs with ${root}; ${whoMay(world)}`))
 }
+
+/** Without it nobody would know any more, at the next change, with whom it waits. */
+const leavesController = (before: QueueableObject, after: QueueableObject): boolean =>
+  controllerOf(before.metadata.ownerReferences)?.uid !== controllerOf(after.metadata.ownerReferences)?.uid
 
 /** By its stamp, whatever has become of its owners since. One without it had no reason to be seen at its creation. */
 function rootOf({ before, namespace }: Change, world: World): string | undefined {

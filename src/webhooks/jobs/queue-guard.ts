@@ -9,7 +9,7 @@ import type { World } from '../world.ts'
 import type { QueueableKind } from './kinds.ts'
 import { existingJobScope, type JobScope } from './scope.ts'
 import type { QueueableObject } from './shape.ts'
-import { podsOf } from './size.ts'
+import { podTemplatesOf } from './size.ts'
 
 /**
  * The backstop. A webhook after ours can take away what ours has written, or set the queue when ours has been asked
@@ -81,8 +81,11 @@ function resumeErrors({ before, after, kind }: Change, only: string): readonly F
 /** To shrink gives back. To grow would take what nobody has admitted. */
 function growthErrors({ before, after, kind }: Change, only: string): readonly FieldError[] {
   if (isSuspended(before) || isSuspended(after)) return []
-  const [was, is] = [podsOf(before, kind), podsOf(after, kind)]
-  if (is <= was) return []
+  const [templates, known] = [podTemplatesOf(after, kind), podTemplatesOf(before, kind)]
+  // Each for itself: fewer of the small ones are no room for more of the large ones.
+  const grown = templates.findIndex(({ pods }, index) => pods > (known[index]?.pods ?? 0))
+  if (grown === -1) return []
+  const [was, is] = [known[grown]?.pods ?? 0, templates[grown]?.pods ?? 0]
   const field = kind.kind === 'Job' ? 'spec.parallelism' : 'spec.replicatedJobs'
   const detail =
     `cannot grow from ${was} to ${is} pods while it runs: it was admitted with ${was}. Suspend it, change it, and ` +

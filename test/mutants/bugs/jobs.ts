@@ -385,15 +385,23 @@ export const JOB_FAMILIES: readonly Family[] = [
         name: 'refuses to shrink',
         from: 'what is given back is refused with what is taken',
         file: GUARD,
-        find: 'if (is <= was) return []',
-        replace: 'if (is === was) return []',
+        find: 'pods > (known[index]?.pods ?? 0)',
+        replace: 'pods !== (known[index]?.pods ?? 0)',
       },
       {
         name: 'counts the parallelism, not the pods',
         from: 'completions bound what runs at once',
+        file: 'src/webhooks/jobs/size.ts',
+        find: 'pods: replicas * podsOfJob(spec) }',
+        replace: 'pods: replicas * (countIn(spec.parallelism) ?? 1) }',
+      },
+      {
+        name: 'lets a JobSet exchange its Jobs',
+        from: 'fewer small pods make room for more large ones',
         file: GUARD,
-        find: 'const [was, is] = [podsOf(before, kind), podsOf(after, kind)]',
-        replace: 'const [was, is] = [before, after].map(({ spec }) => Number(spec.parallelism ?? podsOf(after, kind)))',
+        find: 'const grown = templates.findIndex(({ pods }, index) => pods > (known[index]?.pods ?? 0))',
+        replace: `const sum = (all: typeof known) => all.reduce((pods, each) => pods + each.pods, 0)
+  const grown = sum(templates) > sum(known) ? 0 : -1`,
       },
       {
         name: 'believes a stamp that somebody brought',

@@ -153,6 +153,13 @@ describe('a running Job', () => {
     ])
   })
 
+  it('is stopped when it needs what it gave, for others may have it by now', () => {
+    const given = { ...admitted, status: { ...admitted.status, reclaimablePods: [{ name: 'main', count: 2 }] } }
+    const again = jobUnit(started(admitted, { status: { succeeded: 1, active: 3 } }), given)
+    expect(acts(again)).toMatchObject([{ kind: 'PatchJob', patch: { body: { spec: { suspend: true } } } }])
+    expect(told(again)).toEqual(['Evicted: it runs 3 pods, and was admitted with 4, of which it has given back 2'])
+  })
+
   it('writes nothing while nothing changes', () => {
     expect(acts(jobUnit(started(admitted, { status: { active: 4 } }), admitted))).toEqual([])
   })

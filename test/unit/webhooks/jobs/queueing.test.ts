@@ -235,7 +235,13 @@ describe('how that may change', () => {
       'the size of a JobSet',
       running({}, jobSet),
       running({ spec: { replicatedJobs: [{ replicas: 9 }] } }, jobSet),
-      'Forbidden spec.replicatedJobs: cannot grow from 8 to 9 pods while it runs',
+      'Forbidden spec.replicatedJobs: cannot grow from 2 to 9 pods while it runs',
+    ],
+    [
+      'one Job of a JobSet for another',
+      running({}, jobSet),
+      running({ spec: { replicatedJobs: [{ replicas: 4 }, { replicas: 1 }] } }, jobSet),
+      'Forbidden spec.replicatedJobs: cannot grow from 2 to 4 pods while it runs',
     ],
     [
       'the label, taken away',
@@ -309,6 +315,7 @@ describe('the Jobs of a queued JobSet', () => {
   const suspended = { ...child, spec: { suspend: true } }
   const changes: [string, KubeObject, KubeObject, string][] = [
     ['resumed', job(suspended), job(child), 'spec.suspend'],
+    ['set free', job(suspended), job({ spec: { suspend: true } }), 'metadata.ownerReferences'],
     ['made larger', job(child), job({ ...child, spec: { parallelism: 5 } }), 'spec.parallelism'],
     [
       'given another template',

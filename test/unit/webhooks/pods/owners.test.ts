@@ -141,6 +141,22 @@ describe('an owner excuses nobody by a claim', () => {
     expect(review(job, held, anybody, alice)).toMatchObject({ reason: 'Gated' })
   })
 
+  it('queues the pods of a ReplicaSet or a StatefulSet whose author says that a Job or a JobSet owns it', () => {
+    const frameworks = ['pod', 'batch/job', 'jobset.x-k8s.io/jobset']
+    const makers = { ReplicaSet: 'replicaset-controller', StatefulSet: 'statefulset-controller' }
+    for (const [kind, maker] of Object.entries(makers)) {
+      const set = controller('apps/v1', kind, 'web')
+      const user = { username: `system:serviceaccount:kube-system:${maker}` }
+      for (const owner of [job, controller('jobset.x-k8s.io/v1alpha2', 'JobSet', 'set')]) {
+        const objects = [ownerObject(set, { owner }), ownerObject(owner, { queue: 'q' })]
+        expect(review(set, objects, { frameworks }, user)).toMatchObject({ reason: 'Gated' })
+      }
+    }
+    const set = controller('jobset.x-k8s.io/v1alpha2', 'JobSet', 'set')
+    const objects = [ownerObject(job, { owner: set }), ownerObject(set, { queue: 'q' })]
+    expect(review(job, objects, { frameworks }, jobController)).toMatchObject({ reason: 'OwnerQueued' })
+  })
+
   it('queues a pod whose queued owner is a pod: it holds nobody back', () => {
     const driver = controller('v1', 'Pod', 'driver')
     const world = worldOf({ ...KUEUE, objects: [ownerObject(driver, { queue: 'q' })] })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { limitRangeForCache } from '../../../../src/reconciler/cache-contents.ts'
 import { BATCH_JOB, indexesIn } from '../../../../src/workload/jobs/batch-job.ts'
 import { defaultRequests } from '../../../../src/workload/jobs/pod-defaults.ts'
 import { cached, job } from '../../../support/jobs.ts'
@@ -67,7 +68,23 @@ describe('what LimitRanges give a container', () => {
       range('Container', { cpu: '1' }),
       range('Pod', { cpu: '9' }),
     ]
-    expect(defaultRequests(ranges)).toEqual({ cpu: '1', memory: '1Gi' })
-    expect(defaultRequests([])).toEqual({})
+    expect(defaultRequests(ranges)).toEqual({ requests: { cpu: '1', memory: '1Gi' } })
+    expect(defaultRequests([])).toEqual({ requests: {} })
+  })
+
+  it('is not counted where they say more than is counted, or what nobody can ask for', () => {
+    const range = (defaultRequest: Record<string, string>) =>
+      limitRangeForCache({ metadata: { name: 'range' }, spec: { limits: [{ type: 'Container', defaultRequest }] } })
+    const many = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`example.com/r${index}`, '0']))
+    const first = Object.fromEntries(Object.entries(many).slice(0, 32))
+    expect(defaultRequests([range(first)])).toEqual({ requests: first })
+    for (const ranges of [
+      [range(many)],
+      [range(first), range({ cpu: '1' })],
+      [range({ cpu: '-1' })],
+      Array.from({ length: 65 }, () => range({})),
+    ]) {
+      expect(defaultRequests(ranges)).toEqual({ requests: {}, problem: expect.stringContaining('LimitRange') })
+    }
   })
 })
