@@ -217,7 +217,7 @@ export async function refuses(muster: Muster, why: RegExp): Promise<void> {
 }
 
 /** The manifests as `kubectl apply -k` would send them, with the webhooks called by URL and KWOK as a status writer. */
-async function manifestsFor(plane: ControlPlane, folder: string, port: number): Promise<string> {
+export async function manifestsFor(plane: ControlPlane, folder: string, port: number): Promise<string> {
   const { stdout } = await plane.kubectl(['kustomize', folder])
   const documents = parseAllDocuments(stdout).map(document => document.toJS() as Manifest)
   for (const { webhooks = [], spec } of documents) {
