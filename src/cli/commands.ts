@@ -155,6 +155,18 @@ export const COMMANDS: readonly Command[] = [
     run: async flags => await (await import('./queues.ts')).queues(flags),
   },
   {
+    name: 'dashboard',
+    summary: 'a local page: queues as bars, who waits and why, what was admitted',
+    usage: 'muster dashboard [--port PORT] [--no-open] [-n NAMESPACE] [--kubeconfig FILE]',
+    flags: [
+      NAMESPACE,
+      { name: 'port', value: 'PORT', default: '0', help: 'port on 127.0.0.1; 0 takes any free one' },
+      { name: 'no-open', help: 'print the address, and open no browser' },
+      ...CLUSTER_FLAGS,
+    ],
+    run: async flags => await (await import('./dashboard.ts')).dashboard(flags),
+  },
+  {
     name: 'doctor',
     summary: 'is the installation sound? It changes nothing',
     usage: 'muster doctor [--kubeconfig FILE] [-o text|json]',

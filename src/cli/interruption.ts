@@ -59,3 +59,11 @@ export function listenForSignals(giveUp: (interrupted: Interrupted) => void): {
     },
   }
 }
+
+/** Ctrl-C, or whoever reads what is printed has had enough: for commands that go on until then. */
+export function interrupted(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  process.stdout.once('error', () => controller.abort())
+  return controller.signal
+}

@@ -3,10 +3,10 @@ import { changesBetween } from '../insight/queues/changes.ts'
 import { gatherWorkloads } from '../insight/queues/gather.ts'
 import { renderQueues } from '../insight/queues/render.ts'
 import { type QueuesReport, reportQueues } from '../insight/queues/report.ts'
+import { scopeOf } from '../insight/scope.ts'
 import { SILENT, Sight } from '../insight/sight.ts'
 import { Informer } from '../kube/cache/informer.ts'
 import type { CacheObserver } from '../kube/cache/observer.ts'
-import { ApiError, type KubeApi } from '../kube/vocabulary/api.ts'
 import { sleep } from '../kube/vocabulary/backoff.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
 import type { Engine } from '../reconciler/engine.ts'
@@ -14,6 +14,7 @@ import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { asking, type CallersCluster, givenConfiguration, openCallersCluster } from './callers-cluster.ts'
 import { EXIT } from './command.ts'
 import type { Parsed } from './flags.ts'
+import { interrupted } from './interruption.ts'
 import { paintFor, print, timestamp } from './outputs.ts'
 import { oneOf } from './review.ts'
 
@@ -64,7 +65,7 @@ async function follow(
   const informer = new Informer<QueuedWorkload>({
     ...{ api, clock: systemClock, random: Math.random, log: SILENT, observer: NOBODY },
     resource: engine.workloads,
-    ...((await mayListAll(api, engine)) ? {} : { namespace }),
+    ...((await scopeOf(api, engine.workloads, namespace)) ?? { namespace }),
     transform: workload => engine.forCache(workload),
   })
   let changes = 0
@@ -98,16 +99,6 @@ async function follow(
   }
 }
 
-async function mayListAll(api: KubeApi, { workloads }: Engine): Promise<boolean> {
-  try {
-    await api.list(workloads, { limit: 1 })
-    return true
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return false
-    throw error
-  }
-}
-
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J'
 
 function drawn(last: QueuesReport | undefined, report: QueuesReport, format: Format): string {
@@ -115,14 +106,6 @@ function drawn(last: QueuesReport | undefined, report: QueuesReport, format: For
   const lines = changesBetween(last, report, timestamp(systemClock.now()))
   if (format === 'json') return last === undefined || lines.length > 0 ? `${JSON.stringify(report)}\n` : ''
   return lines.map(line => `${line}\n`).join('')
-}
-
-/** Ctrl-C, or whoever reads what is printed has had enough. */
-function interrupted(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
-  process.stdout.once('error', () => controller.abort())
-  return controller.signal
 }
 
 /** What goes wrong behind a cache it puts right itself. */

@@ -38,6 +38,12 @@ export function quantities(amounts: Amounts): Readonly<Record<string, string>> {
   return Object.fromEntries(sorted(amounts).map(([name, amount]) => [name, show(amount)]))
 }
 
+/** Limits, for programs: one of nothing is a limit, too. */
+export function limitQuantities(limits: Amounts): Readonly<Record<string, string>> {
+  const byName = [...limits].sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(byName.map(([name, amount]) => [name, show(amount)]))
+}
+
 /** For people. */
 export const quantitiesText = (amounts: Readonly<Record<string, string>>): string =>
   Object.entries(amounts)

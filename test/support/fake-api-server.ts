@@ -48,6 +48,10 @@ export class FakeApiServer {
   readonly sockets = new Set<Socket>()
   connections = 0
   streamingLists = true
+  /** Whether lists go by selectors, for tests of who relies on that. */
+  selective = false
+  /** Answers nobody, as a server that is overloaded or starts. */
+  away = false
   acceptedToken: string | undefined
   version = 100
   readonly #objects = new Map<string, Map<string, KubeObject>>()
@@ -167,6 +171,10 @@ export class FakeApiServer {
       port: request.socket.remotePort ?? 0,
     }
     this.requests.push(seen)
+    if (this.away) {
+      sendStatus(response, 503, 'ServiceUnavailable')
+      return
+    }
     for (const script of this.scripts) {
       if (!script(seen, response)) continue
       this.scripts.splice(this.scripts.indexOf(script), 1)
@@ -195,7 +203,8 @@ export class FakeApiServer {
   }
 
   #list(seen: SeenRequest, response: http.ServerResponse): void {
-    const all = [...this.#collection(seen.path).values()]
+    const stored = [...this.#collection(seen.path).values()]
+    const all = this.selective ? stored.filter(object => isSelected(object, seen.query)) : stored
     const start = Number(seen.query.get('continue') ?? 0)
     const end = start + Number(seen.query.get('limit') ?? all.length)
     const next = end < all.length ? { continue: String(end) } : {}
@@ -254,6 +263,20 @@ export class FakeApiServer {
       }
     }
   }
+}
+
+/** By labels that are equal, and by the uid of what an Event is about. */
+function isSelected(object: KubeObject, query: URLSearchParams): boolean {
+  const labels = query.get('labelSelector')?.split(',') ?? []
+  const uid = /(?:^|,)regarding\.uid=([^,]+)/.exec(query.get('fieldSelector') ?? '')?.[1]
+  const about = (object as { readonly regarding?: { readonly uid?: string } }).regarding?.uid
+  return (
+    (uid === undefined || uid === about) &&
+    labels.every(label => {
+      const [key = '', value] = label.split('=')
+      return object.metadata.labels?.[key] === value
+    })
+  )
 }
 
 const NOTHING: Flood = { count: 0, json: () => [] }

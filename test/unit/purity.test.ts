@@ -98,6 +98,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['cluster'],
   // Above the cluster: what is said of an installation is said by the very rules that it runs by.
   ['insight'],
+  // A server for one person, on his own machine: nothing that runs in a cluster knows of it.
+  ['dashboard'],
   ['cli'],
   ['main.ts'],
 ]

@@ -68,7 +68,7 @@ interface ToldEvent extends KubeObject {
 }
 
 async function lastWord(sight: Sight, namespace: string, found: Found): Promise<Told | undefined> {
-  const uid = uidOf(found)
+  const uid = spokenOf(found)
   if (uid === undefined) return undefined
   const events = await sight.list<ToldEvent>(EVENTS, { namespace, fieldSelector: `regarding.uid=${uid}` })
   const told = (events === 'denied' ? [] : events).flatMap(event => {
@@ -80,7 +80,8 @@ async function lastWord(sight: Sight, namespace: string, found: Found): Promise<
   return told.toSorted((a, b) => (a.since < b.since ? 1 : -1))[0]
 }
 
-function uidOf(found: Found): string | undefined {
+/** The object that Muster's Events are about. */
+export function spokenOf(found: Found): string | undefined {
   if (found.kind === 'pods') return (found.pod?.pod ?? found.unit.pods[0])?.metadata.uid
   return found.kind === 'job' ? found.unit.job?.metadata.uid : undefined
 }

@@ -2,7 +2,7 @@ import type { QueueView } from '../../engines/builtin/fifo.ts'
 import { type Entry, keyOf } from '../../engines/builtin/ledger.ts'
 import type { QueuedWorkload } from '../../workload/queued-workload.ts'
 import { holdsSince, waitsSince } from '../asks.ts'
-import { quantities } from '../text.ts'
+import { limitQuantities, quantities } from '../text.ts'
 import type { Neighbour, QueueStanding } from './explanation.ts'
 
 /** As many neighbours as a person looks at. */
@@ -16,7 +16,7 @@ export function queueStanding(workload: QueuedWorkload, view: QueueView): QueueS
   const relevant = view.holding.filter(({ requests }) => [...requests.keys()].some(name => wanted.has(name)))
   return {
     name: workload.spec.queueName,
-    limits: quantities(view.limits),
+    limits: limitQuantities(view.limits),
     usage: quantities(view.usage),
     ...(at >= 0 && { before: at }),
     waiting: view.pending.length,

@@ -89,7 +89,7 @@ function startsIf(changes: readonly Counterfactual[], paint: Paint): readonly st
   return [...coloured, ...(more > 0 ? [`and ${more} more, with -o json`] : [])]
 }
 
-function outcomeText({ outcome, before = 0 }: Counterfactual): string {
+export function outcomeText({ outcome, before = 0 }: Counterfactual): string {
   if (outcome === 'starts') return 'now'
   if (outcome === 'never') return 'never, it is too large'
   return before === 0 ? 'not now, it would be the first' : `not now, ${before} would be before it`

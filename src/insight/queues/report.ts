@@ -5,7 +5,7 @@ import { condition, isTrue, type QueuedWorkload } from '../../workload/queued-wo
 import { asksOf, holdsSince, waitsSince } from '../asks.ts'
 import type { Quantities } from '../explain/explanation.ts'
 import type { Installation } from '../installation.ts'
-import { quantities } from '../text.ts'
+import { limitQuantities, quantities } from '../text.ts'
 
 /** The queues of a cluster, for people and for programs. */
 export interface QueuesReport {
@@ -63,7 +63,7 @@ function ofBuiltin(
 function ofView(name: string, { limits, usage, holding, pending, aside }: QueueView): QueueReport {
   return {
     name,
-    limits: quantities(limits),
+    limits: limitQuantities(limits),
     usage: quantities(usage),
     holding: holding.map(({ workload, requests }: Entry) =>
       entryOf(workload, quantities(requests), holdsSince(workload)),
