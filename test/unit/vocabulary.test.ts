@@ -44,6 +44,7 @@ const CACHES = 'reconciler/caches.ts'
 const JOB_WRITES = 'reconciler/jobs/job-writes.ts'
 const CACHE = 'reconciler/cache-contents.ts'
 const FIND = 'insight/explain/find.ts'
+const DASHBOARD = 'insight/dashboard/caches.ts'
 const GROUPING = 'workload/grouped/job-to-group.ts'
 
 /** Muster's own objects and users, whose names nobody reads from labels. */
@@ -77,7 +78,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   MANAGED: {
     read: POD,
     written: [MUTATION, PERFORM, CACHE],
-    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES, FIND],
+    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES, FIND, DASHBOARD],
   },
   ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE], named: [CLAIMS, GUARD] },
   ROLE_HASH: { read: POD, written: [MUTATION, CACHE, 'review/lints/grouped.ts'], named: [CLAIMS, UPDATE] },
@@ -153,6 +154,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   NAMESPACE_NAME_LABEL: {
     written: [
       'cluster/namespace-scope.ts',
+      DASHBOARD,
       'insight/explain/gather.ts',
       'insight/doctor/objects.ts',
       'insight/doctor/webhooks.ts',
