@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os'
 import { GOAL_HEAD, type Goal, goalRow, isMet } from './goal.ts'
 import { machine } from './machine.ts'
 import { markdownTable } from './markdown.ts'
@@ -117,9 +118,9 @@ export function page(sizes: readonly Size[]): string {
 
 What Muster costs, with how much of it, and what ends first.
 
-\`npm run bench:scale -- --write\` measured this and wrote this page on ${new Date().toISOString().slice(0, 10)}. The machine: ${machine()}. No control plane on such a machine holds 50,000 pods, so the API server is the one of the [simulator](simulation.md), over HTTPS: the same rules for writes, the same watches, no etcd behind it. Muster is the real one, compiled, as in its image. That server has one of the cores to itself and answers in well under a millisecond, so what is measured is Muster; a real API server is slower, and is reached first ([side by side](benchmarks.md)).
+\`npm run bench:scale -- --write\` measured this and wrote this page on ${new Date().toISOString().slice(0, 10)}. The machine: ${machine()}, with other work beside it (load average ${loadavg()[0]?.toFixed(0)} at the end). No control plane on such a machine holds 50,000 pods, so the API server is the one of the [simulator](simulation.md), over HTTPS: the same rules for writes, the same watches, no etcd behind it. Muster is the real one, compiled, as in its image, but without the limit on its heap. That server has no database to wait for, so what is measured is Muster; a real API server is slower, and is the first limit. Times depend on what else the machine does, and rates on both of them sharing its cores; CPU, memory and writes are Muster's own.
 
-Of ten managed pods six run alone, two run in groups of ten, and two wait in a full queue; 100 queues. A pod has 4 kB. What comes through besides, 64 pods at a time, is created, admitted, lifted, runs, succeeds, is let go and deleted.
+Of ten managed pods six run alone, two run in groups of ten, and two wait in a full queue; 100 queues. A pod has 2.7 kB. What comes through besides, 64 pods at a time, is created, admitted, lifted, runs, succeeds, is let go and deleted.
 
 ${figures(sizes)}
 
@@ -147,7 +148,7 @@ ${markdownTable(GOAL_HEAD, entries.map(goalRow))}
 
 1. The API server. Each single pod costs it several writes, each with webhooks and watchers. One etcd takes hundreds of them per second, where one leader of Muster makes more. Groups need fewer writes per pod than single pods; Jobs fewer still.
 2. One leader. Only one replica writes, on one core. More replicas answer more reviews and start no pod sooner.
-3. Memory. It grows with the managed pods alone, and pods that have ended count until they are deleted: a TTL keeps them few. The limit of the manifests is for some 10,000 pods; raise it with the table.
+3. Memory. It grows with the managed pods alone, and pods that have ended count until they are deleted: a TTL keeps them few. The limits of the manifests (\`resources.limits.memory\`, \`--max-old-space-size\`) are for some 10,000 pods: raise both by the table for more.
 
 What then: queues that have nothing to do with each other belong into clusters of their own, each with its Muster. Where quotas, cohorts and fair sharing between thousands of Workloads are the question, [Kueue](kueue.md) is the engine that decides; the writes per pod stay, and so does the first limit.
 `
