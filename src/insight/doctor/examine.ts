@@ -1,4 +1,5 @@
 import { resourcesIn, versionsIn } from '../../cluster/discovery.ts'
+import { kueueSetup } from '../../cluster/kueue-configuration.ts'
 import { discoverScheduling } from '../../cluster/scheduling-watch.ts'
 import type { Configuration } from '../../config/configuration.ts'
 import type { Resource } from '../../kube/vocabulary/api.ts'
@@ -95,7 +96,8 @@ export async function examine(
     sight.get<Deployment>(DEPLOYMENTS, OWN),
     sight.get<Lease>(LEASES, OWN),
   ])
-  const served = await discoverScheduling(sight.api, new AbortController().signal)
+  const { signal } = new AbortController()
+  const served = await discoverScheduling(sight.api, signal)
   const missing = await missingRights(sight, questions)
   const kubernetes = parseVersion(await questions.serverVersion())
   return {
@@ -104,6 +106,7 @@ export async function examine(
     version: questions.version,
     skewMs: questions.skewMs(),
     defaultQueues: known(queues).map(({ metadata }) => metadata.namespace ?? ''),
+    kueueOnPods: (await kueueSetup(sight.api, signal)).podIntegration,
     kueueServed: await serves(sight, kueue, engine.workloads.plural),
   }
 }

@@ -37,6 +37,8 @@ export interface Facts {
   readonly workloads: Listed<QueuedWorkload>
   readonly served: ServedScheduling
   readonly kueueServed: boolean
+  /** Why Kueue queues pods itself; undefined: it does not. */
+  readonly kueueOnPods: string | undefined
   /** What Muster's account lacks. */
   readonly missing: readonly Right[] | 'denied'
 }

@@ -1,6 +1,6 @@
 import { missingBackend } from '../../workload/backend.ts'
 import { type Complaint, complaint } from './diagnosis.ts'
-import { type Facts, known } from './facts.ts'
+import type { Facts } from './facts.ts'
 import { describeRight } from './rights.ts'
 
 /** The policies of manifests/base: a test holds the list to them. */
@@ -48,14 +48,12 @@ export function checkSurroundings(facts: Facts): readonly Complaint[] {
   ]
 }
 
-function checkKueue({ config, kueueServed, mutating }: Facts): readonly Complaint[] {
+function checkKueue({ config, kueueServed, kueueOnPods }: Facts): readonly Complaint[] {
   if (config?.engine === 'kueue') {
     return kueueServed ? [] : [complaint('KueueMissing', 'no workloads.kueue.x-k8s.io are served')]
   }
-  // Its own name, by which all ways to install Kueue call it.
-  const pods = known(mutating).flatMap(({ webhooks = [] }) => webhooks.filter(({ name }) => name === 'mpod.kb.io'))
-  if (!kueueServed || pods.length === 0) return []
-  return [complaint('KueueBeside', 'its webhook mpod.kb.io judges pods, and the engine here is builtin')]
+  if (!kueueServed || kueueOnPods === undefined) return []
+  return [complaint('KueueBeside', `${kueueOnPods}, and the engine here is builtin`)]
 }
 
 function checkPolicies({ policies, bindings }: Facts): readonly Complaint[] {

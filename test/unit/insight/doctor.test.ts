@@ -93,6 +93,7 @@ beforeAll(async () => {
     workloads: [workloadOf([managedPod()])],
     served: NOTHING_SERVED,
     kueueServed: false,
+    kueueOnPods: undefined,
     missing: [],
   }
 })
@@ -152,10 +153,7 @@ const TROUBLES: Readonly<Record<Code, () => Partial<Facts>>> = {
   VersionsDiffer: () => ({ replicas: [replica('a', 'muster:0.1.0'), replica('b', 'muster:0.2.0')] }),
   KubernetesTooOld: () => ({ kubernetes: { major: 1, minor: 29 } }),
   BackendMissing: () => ({ config: { ...DEFAULT_CONFIGURATION, coScheduling: { ...coScheduling, backend: 'kai' } } }),
-  KueueBeside: () => ({
-    kueueServed: true,
-    ...stranger({ name: 'mpod.kb.io', clientConfig: {}, rules, namespaceSelector: { matchLabels: { a: 'b' } } }),
-  }),
+  KueueBeside: () => ({ kueueServed: true, kueueOnPods: 'its configuration has pod' }),
   KueueMissing: () => ({ config: { ...DEFAULT_CONFIGURATION, engine: 'kueue' } }),
   RightMissing: () => ({ missing: rightsIn(RULES).slice(0, 1) }),
   PolicyMissing: () => ({ bindings: ofKind('ValidatingAdmissionPolicyBinding').filter(isNot('muster-workload-size')) }),
