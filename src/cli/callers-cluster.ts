@@ -19,7 +19,7 @@ export interface CallersCluster {
 }
 
 /**
- * The cluster that kubectl would ask, with the caller's own rights. Only commands that read do it this way: what
+ * The cluster that kubectl would ask, with the caller's own rights. Only what a person runs does it this way: what
  * `muster serve` would write into must be named.
  */
 export async function openCallersCluster(flags: Parsed, onCall?: KubeClientOptions['onCall']): Promise<CallersCluster> {

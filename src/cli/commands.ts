@@ -9,9 +9,13 @@ const NAMESPACE: Flag = {
 }
 
 /** What every command has that asks a cluster, with kubectl's names and meanings. */
-const CLUSTER_FLAGS: readonly Flag[] = [
+const CONNECTION_FLAGS: readonly Flag[] = [
   { name: 'kubeconfig', value: 'FILE', help: 'whose rights and which cluster; by default as kubectl finds it' },
   { name: 'context', value: 'NAME', help: 'context of the kubeconfig file, instead of its current one' },
+]
+
+const CLUSTER_FLAGS: readonly Flag[] = [
+  ...CONNECTION_FLAGS,
   { name: 'config', value: 'FILE', help: "Muster's configuration file, instead of its ConfigMap in the cluster" },
 ]
 
@@ -172,5 +176,22 @@ export const COMMANDS: readonly Command[] = [
     usage: 'muster doctor [--kubeconfig FILE] [-o text|json]',
     flags: [{ name: 'output', short: 'o', value: 'FORMAT', default: 'text', help: 'text or json' }, ...CLUSTER_FLAGS],
     run: async flags => await (await import('./doctor.ts')).doctor(flags),
+  },
+  {
+    name: 'uninstall',
+    summary: 'takes everything of Muster out of a cluster, also when Muster itself is gone',
+    usage: 'muster uninstall [--dry-run] [--keep-waiting | --start-waiting | --delete-waiting] [-o text|json]',
+    flags: [
+      { name: 'dry-run', help: 'say what would be done, and change nothing' },
+      {
+        name: 'keep-waiting',
+        help: 'pods that wait stay behind their gate, Jobs suspended: somebody else starts them',
+      },
+      { name: 'start-waiting', help: 'what waits is started, all at once' },
+      { name: 'delete-waiting', help: 'what waits is deleted' },
+      { name: 'output', short: 'o', value: 'FORMAT', default: 'text', help: 'text or json' },
+      ...CONNECTION_FLAGS,
+    ],
+    run: async flags => await (await import('./uninstall.ts')).uninstall(flags),
   },
 ]

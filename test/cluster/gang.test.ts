@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ADMISSION_GATE, MANAGED } from '../../src/kube/vocabulary/names.ts'
+import { ADMISSION_GATE } from '../../src/kube/vocabulary/names.ts'
 import type { KubeObject, Pod } from '../../src/kube/vocabulary/objects.ts'
 import { podGroupNameFor } from '../../src/workload/placement.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
@@ -351,45 +351,5 @@ describe('a group that kube-scheduler places as a whole', { timeout: 240_000 }, 
       muster = await Muster.install(plane, CONFIG)
     }
     await removed('off')
-  })
-
-  it('strands nobody when Muster leaves: what waits for a node has its PodGroup, and what is gated gets one', async () => {
-    await plane.createNamespace('left')
-    await create(members(2, { namespace: 'left', group: 'lifted', cpu: NINE_CPUS, nodeSelector: { left: 'yes' } }))
-    await create(members(2, { namespace: 'left', group: 'gated', queue: 'closed' }))
-    const name = podGroupNameFor('left', 'lifted')
-    await eventually('one waits for the scheduler', async () => {
-      const found = (await podGroups('left')).find(({ metadata }) => metadata.name === name)
-      return found?.status?.conditions?.some(({ status }) => status === 'False')
-    })
-    await muster.stop()
-    // As the README says.
-    await plane.kubectl(['delete', 'mutatingwebhookconfiguration,validatingwebhookconfiguration', 'muster'])
-    const basic = {
-      apiVersion: 'scheduling.k8s.io/v1beta1',
-      kind: 'PodGroup',
-      metadata: { name: podGroupNameFor('left', 'gated'), namespace: 'left' },
-      spec: { schedulingPolicy: { basic: {} } },
-    }
-    await plane.kubectl(['create', '-f', '-'], { stdin: basic, as: 'uninstall', asGroups: IN_NEED })
-    const free = {
-      metadata: { labels: { [MANAGED]: null }, '$deleteFromPrimitiveList/finalizers': [MANAGED] },
-      spec: { schedulingGates: [{ $patch: 'delete', name: ADMISSION_GATE }] },
-    }
-    for (const { metadata } of await pods('left')) {
-      await plane.kubectl(['patch', 'pod', metadata.name ?? '', '-n', 'left', '-p', JSON.stringify(free)])
-    }
-    for (const group of ['lifted', 'gated']) {
-      const change = JSON.stringify({ metadata: { finalizers: null } })
-      await plane.kubectl(['patch', 'workloads.muster.dev', group, '-n', 'left', '--type=merge', '-p', change])
-    }
-    await plane.kubectl(['delete', 'crd', 'workloads.muster.dev'])
-    await eventually('the garbage collector has come for the PodGroup', async () => {
-      const found = (await podGroups('left')).find(({ metadata }) => metadata.name === name)
-      return found?.metadata.deletionTimestamp !== undefined
-    })
-    await plane.kubectl(['label', 'node', 'node-1', 'left=yes'])
-    await allRun('left', 4)
-    await removed('left')
   })
 })

@@ -9,15 +9,17 @@ import { KAI_FAMILIES } from './bugs/kai.ts'
 import { LINT_FAMILIES } from './bugs/lints.ts'
 import { POD_FAMILIES } from './bugs/pods.ts'
 import { TLS_FAMILIES } from './bugs/tls.ts'
+import { UNINSTALL_FAMILIES } from './bugs/uninstall.ts'
 import { WORKLOAD_FAMILIES } from './bugs/workloads.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const ROOMS = new Set(
-  globSync('src/{admission,validation,webhooks,tls,review/lints}/**/*.ts', { cwd: ROOT }).map(dirname),
+  globSync('src/{admission,validation,webhooks,tls,uninstall,review/lints}/**/*.ts', { cwd: ROOT }).map(dirname),
 )
 const FAMILIES = [
   ...[...POD_FAMILIES, ...GROUND_FAMILIES, ...JOB_FAMILIES],
   ...[...WORKLOAD_FAMILIES, ...TLS_FAMILIES, ...KAI_FAMILIES, ...GANG_FAMILIES, ...LINT_FAMILIES],
+  ...UNINSTALL_FAMILIES,
 ]
 const BUGS = FAMILIES.flatMap(({ bugs }) => bugs)
 

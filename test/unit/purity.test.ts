@@ -15,6 +15,7 @@ const PURE_ROOMS = [
   'engines',
   'coscheduling',
   'insight',
+  'uninstall',
   'webhooks',
   'workload',
   'validation',
@@ -98,8 +99,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['cluster'],
   // Above the cluster: what is said of an installation is said by the very rules that it runs by.
   ['insight'],
-  // A server for one person, on his own machine: nothing that runs in a cluster knows of it.
-  ['dashboard'],
+  // A server for one person, on his own machine, of which nothing that runs in a cluster knows; and what sees as much as
+  // insight, and writes.
+  ['dashboard', 'uninstall'],
   ['cli'],
   ['main.ts'],
 ]

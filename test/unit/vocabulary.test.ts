@@ -45,6 +45,9 @@ const JOB_WRITES = 'reconciler/jobs/job-writes.ts'
 const CACHE = 'reconciler/cache-contents.ts'
 const FIND = 'insight/explain/find.ts'
 const DASHBOARD = 'insight/dashboard/caches.ts'
+const LEAVING_PODS = 'uninstall/pods.ts'
+const LEAVING_GROUPS = 'uninstall/groups.ts'
+const LEAVING_JOBS = 'uninstall/jobs.ts'
 const GROUPING = 'workload/grouped/job-to-group.ts'
 
 /** Muster's own objects and users, whose names nobody reads from labels. */
@@ -77,11 +80,15 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   },
   MANAGED: {
     read: POD,
-    written: [MUTATION, PERFORM, CACHE],
+    written: [MUTATION, PERFORM, CACHE, LEAVING_PODS],
     named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES, FIND, DASHBOARD],
   },
-  ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE], named: [CLAIMS, GUARD] },
-  ROLE_HASH: { read: POD, written: [MUTATION, CACHE, 'review/lints/grouped.ts'], named: [CLAIMS, UPDATE] },
+  ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE, LEAVING_PODS], named: [CLAIMS, GUARD] },
+  ROLE_HASH: {
+    read: POD,
+    written: [MUTATION, CACHE, 'review/lints/grouped.ts', LEAVING_PODS],
+    named: [CLAIMS, UPDATE],
+  },
 
   GROUP_NAME: { read: GROUP },
   DEFAULT_QUEUE: {
@@ -135,12 +142,12 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   CHILD_OF: { read: JOB, written: [JOB_MUTATION], named: [JOB_GUARD] },
   POD_GROUP: {
     read: POD,
-    written: ['webhooks/pod-groups/mutation.ts', MUTATION, 'coscheduling/kai/perform.ts', KAI_CACHE],
+    written: ['webhooks/pod-groups/mutation.ts', MUTATION, 'coscheduling/kai/perform.ts', KAI_CACHE, LEAVING_PODS],
     named: ['webhooks/pod-groups/guard.ts', 'coscheduling/kai/caches.ts', COVERAGE],
   },
   POD_GROUP_OF: {
     read: 'coscheduling/kai/naming.ts',
-    written: ['coscheduling/kai/resolve.ts', 'coscheduling/kai/co-scheduler.ts'],
+    written: ['coscheduling/kai/resolve.ts', 'coscheduling/kai/co-scheduler.ts', LEAVING_GROUPS],
     named: [KAI_CACHE],
   },
   MIN_PARALLELISM: { read: JOB, named: [JOB_RULES] },
@@ -170,7 +177,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
 
   RESOURCE_IN_USE: {
     read: 'webhooks/workloads/guard.ts',
-    written: ['engines/builtin/workloads.ts'],
+    written: ['engines/builtin/workloads.ts', 'uninstall/decide.ts'],
     named: ['engines/builtin/builtin.ts', 'engines/kueue/kueue.ts', COVERAGE],
   },
 
@@ -182,8 +189,16 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   GROUP_TEMPLATE_NAME: { read: 'workload/mappers/source.ts', named: ['workload/mappers/job.ts', GROUPING] },
   PARENT_COMPOSITE: { read: GROUPING },
   PARENT_COMPOSITE_KEP: { read: GROUPING },
-  GROUPED: { read: GROUPING, written: ['webhooks/jobs/grouping.ts'], named: ['webhooks/jobs/group-guard.ts'] },
-  ROOT_GROUP: { read: GROUPING, written: ['webhooks/jobs/grouping.ts'], named: ['webhooks/jobs/group-guard.ts'] },
+  GROUPED: {
+    read: GROUPING,
+    written: ['webhooks/jobs/grouping.ts', LEAVING_JOBS],
+    named: ['webhooks/jobs/group-guard.ts'],
+  },
+  ROOT_GROUP: {
+    read: GROUPING,
+    written: ['webhooks/jobs/grouping.ts', LEAVING_JOBS],
+    named: ['webhooks/jobs/group-guard.ts'],
+  },
 }
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url))

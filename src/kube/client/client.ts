@@ -233,7 +233,11 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       return perform({ ...call, ...read(callOptions) }, callOptions)
     },
     delete: async (resource, ref, preconditions, callOptions) => {
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
+      const { propagation: propagationPolicy } = callOptions ?? {}
+      const body = {
+        ...{ apiVersion: 'v1', kind: 'DeleteOptions', preconditions },
+        ...(propagationPolicy && { propagationPolicy }),
+      }
       await perform({ verb: 'delete', resource, method: 'DELETE', path: objectPath(resource, ref), body }, callOptions)
     },
     watch,

@@ -79,6 +79,8 @@ export interface CallOptions {
   /** As for lists: what is read of the answer. */
   readonly metadataOnly?: boolean
   readonly outline?: Outline
+  /** For a deletion: what becomes of what it owns. Some kinds leave it behind unless they are told not to. */
+  readonly propagation?: 'Background'
 }
 
 /**

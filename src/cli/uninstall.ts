@@ -1,0 +1,79 @@
+import { Sight } from '../insight/sight.ts'
+import { systemClock } from '../kube/vocabulary/clock.ts'
+import { decideUninstall } from '../uninstall/decide.ts'
+import { CHOICES, type Choice } from '../uninstall/remains.ts'
+import {
+  countsOf,
+  progressOf,
+  renderReport,
+  reportDeed,
+  reportPlan,
+  type UninstallReport,
+} from '../uninstall/report.ts'
+import { leave } from '../uninstall/run.ts'
+import type { Phase } from '../uninstall/steps.ts'
+import { survey } from '../uninstall/survey.ts'
+import { asking, type CallersCluster, openCallersCluster } from './callers-cluster.ts'
+import { CannotLook, EXIT } from './command.ts'
+import { type Parsed, UsageError } from './flags.ts'
+import { print } from './outputs.ts'
+import { oneOf } from './review.ts'
+
+const FORMATS = ['text', 'json'] as const
+
+/** `muster uninstall`: takes everything of Muster out of a cluster, also when Muster itself is gone. */
+export async function uninstall(flags: Parsed): Promise<number> {
+  const format = oneOf(flags, 'output', FORMATS)
+  const choice = choiceIn(flags)
+  if (flags.positionals.length > 0) throw new UsageError('it takes no names: everything of Muster goes')
+  const cluster = await openCallersCluster(flags)
+  const look = async () => {
+    const sight = new Sight(cluster.api, systemClock)
+    const remains = await survey(sight)
+    if (sight.unseen.length === 0) return remains
+    throw new CannotLook(`it takes somebody who may see everything; not seen: ${sight.unseen.join('; ')}`)
+  }
+  const report = await asking(cluster, async () => {
+    const plan = decideUninstall(await look(), choice)
+    if (flags.given('dry-run')) return reportPlan(plan, choice)
+    if (choice === undefined && plan.waiting.pods + plan.waiting.jobs > 0) {
+      throw new UsageError(
+        `${countsOf(plan.waiting)} wait, and nobody will start them: say what becomes of them with --start-waiting, ` +
+          '--keep-waiting or --delete-waiting. Nothing was changed',
+      )
+    }
+    return reportDeed(await leaveCluster(cluster, look, choice), choice)
+  })
+  await print(format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : renderReport(report))
+  return exitCode(report)
+}
+
+const exitCode = ({ left }: UninstallReport): number => (left.length > 0 ? EXIT.denied : EXIT.ok)
+
+function choiceIn(flags: Parsed): Choice | undefined {
+  const given = CHOICES.filter(choice => flags.given(`${choice}-waiting`))
+  if (given.length > 1) throw new UsageError(`--${given.join('-waiting and --')}-waiting contradict each other`)
+  return given[0]
+}
+
+async function leaveCluster(
+  { api, credentials }: CallersCluster,
+  look: Parameters<typeof leave>[0]['survey'],
+  choice: Choice | undefined,
+) {
+  const stopping = new AbortController()
+  const stop = (): void => stopping.abort(new CannotLook('interrupted: the same command goes on where it was'))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  process.stderr.write(`Muster leaves ${credentials.server.origin}\n`)
+  const { signal } = stopping
+  const deed = await leave({ api, clock: systemClock, signal, survey: look, choice, onProgress: tell })
+  signal.throwIfAborted()
+  return deed
+}
+
+/** On a terminal one line that changes; elsewhere a line for each phase when it is done. */
+function tell(phase: Phase, done: number): void {
+  const isLast = done === phase.steps.length
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${progressOf(phase, done)}${isLast ? '\n' : ''}`)
+  else if (isLast) process.stderr.write(`${progressOf(phase, done)}\n`)
+}
