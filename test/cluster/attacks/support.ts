@@ -49,8 +49,9 @@ export class Battlefield {
     name: string,
     config: Parameters<typeof Muster.install>[1] = {},
     featureGates: 'none' | 'all' = 'none',
+    jobset = false,
   ): Promise<Battlefield> {
-    const plane = await startControlPlane({ name, featureGates, audited: true })
+    const plane = await startControlPlane({ name, featureGates, audited: true, jobset })
     try {
       for (const namespace of [RED, BLUE]) await plane.createNamespace(namespace)
       await plane.kubectl(['create', '-f', '-'], { stdin: { apiVersion: 'v1', kind: 'List', items: rights() } })
