@@ -76,6 +76,8 @@ export function assembleController(deps: ControllerDeps): Controller {
   const reconciler = new Reconciler({
     ...{ ...ports, engine, scope, schedulers, scheduling, events, lanes, metrics },
     isLeader: () => elector.isLeader(),
+    // Both write pods: neither may decide on less than the other has done.
+    wrote: (resource, object) => grouper?.offer(resource, object),
   })
   const grouper =
     deps.kai === undefined
@@ -84,6 +86,7 @@ export function assembleController(deps: ControllerDeps): Controller {
           ...{ ...ports, ...deps.kai, scheduling, events, lanes },
           acted: metrics.acted,
           isLeader: () => elector.isLeader(),
+          wrote: (resource, object) => reconciler.offer(resource, object),
         })
   return {
     get synced() {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { CacheObserver } from '../kube/cache/observer.ts'
 import { WorkQueue, type WorkQueueMetrics } from '../kube/cache/work-queue.ts'
 import type { EventRecorder } from '../kube/coordination/events.ts'
-import type { KubeApi } from '../kube/vocabulary/api.ts'
+import type { KubeApi, Resource } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import type { ServedScheduling } from '../kube/vocabulary/served-scheduling.ts'
@@ -41,6 +41,8 @@ export interface ReconcilerDeps {
   readonly scheduling: ServedPort
   /** Only the leader writes; the others keep their caches warm. */
   readonly isLeader: () => boolean
+  /** Tells the other loop of this replica, which has caches of its own, what was written. */
+  readonly wrote: (resource: Resource, object: KubeObject) => void
 }
 
 /** What the API server serves for placing pods together, now. */
@@ -121,7 +123,10 @@ export class Reconciler {
     this.#standings = new Standings(deps.events, deps.metrics)
     this.#performer = new Performer({
       ...{ api, clock, log, lanes: deps.lanes, metrics: deps.metrics },
-      writeBack: (resource, object) => this.#caches.offer(resource, object),
+      writeBack: (resource, object) => {
+        this.#caches.offer(resource, object)
+        deps.wrote(resource, object)
+      },
       leads: turn => this.#tenure.leads(turn),
       tell: standings => this.#standings.tell(standings),
     })
@@ -201,6 +206,11 @@ export class Reconciler {
       for (const job of informer.values()) if (concerns(job)) yield jobKeyOf(kind, job)
     }
     this.#grouped.addAll(concerns)
+  }
+
+  /** What this replica has written elsewhere. */
+  offer(resource: Resource, object: KubeObject): void {
+    this.#caches.offer(resource, object)
   }
 
   get synced(): boolean {

@@ -59,6 +59,7 @@ beforeEach(async () => {
         latency: () => {},
       },
     },
+    wrote: () => {},
     isLeader: () => true,
   })
 })

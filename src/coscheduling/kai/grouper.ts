@@ -28,6 +28,8 @@ export interface KaiGrouperDeps extends CachePorts {
   readonly lanes: Lanes
   readonly acted: (action: KaiAction['kind'], result: Result['kind'] | 'error') => void
   readonly isLeader: () => boolean
+  /** Tells the reconciler, which has caches of its own, what was written. */
+  readonly wrote: (resource: Resource, object: KubeObject) => void
 }
 
 const WORKERS = 8
@@ -188,7 +190,7 @@ export class KaiGrouper {
     try {
       const result = await lanes.run(action.kind === 'LinkPod' ? 0 : 1, async () =>
         this.#tenure.leads(turn)
-          ? await performKai(action, api, (resource, object) => this.#offer(resource, object))
+          ? await performKai(action, api, (resource, object) => this.#wrote(resource, object))
           : undefined,
       )
       if (result === undefined) return 'done'
@@ -207,7 +209,13 @@ export class KaiGrouper {
     }
   }
 
-  #offer(resource: Resource, object: KubeObject): void {
+  #wrote(resource: Resource, object: KubeObject): void {
+    this.offer(resource, object)
+    this.#deps.wrote(resource, object)
+  }
+
+  /** What this replica has written, here or in its other loop. */
+  offer(resource: Resource, object: KubeObject): void {
     if (resource === PODS) this.#caches.pods.offer(object as Pod)
     if (resource === KAI_POD_GROUPS) this.#caches.kaiPodGroups.offer(object as KaiPodGroup)
   }

@@ -1,6 +1,6 @@
 import type { Subject } from '../schedule/generate.ts'
 
-interface Found extends Pick<Subject, 'jobs' | 'gangs'> {
+interface Found extends Pick<Subject, 'jobs' | 'gangs' | 'kai'> {
   readonly seed: number
   readonly bug: string
 }
@@ -59,5 +59,10 @@ export const CORPUS: readonly Found[] = [
     jobs: true,
     gangs: true,
     bug: 'for a Job that was gone, and whose watch was silent, Workload and PodGroup were made again and again',
+  },
+  {
+    seed: 93,
+    kai: true,
+    bug: 'the loop for KAI decided on a pod as it was before the other loop of the same replica had written it',
   },
 ]
