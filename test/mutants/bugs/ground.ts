@@ -233,17 +233,4 @@ export const GROUND_FAMILIES: readonly Family[] = [
       },
     ],
   },
-  {
-    name: 'what a new leader finds',
-    tests: ['test/unit/reconciler/backlog.test.ts'],
-    bugs: [
-      {
-        name: 'decides queues before it has looked at all who have come',
-        from: 'found by the simulator: a new leader admits whom it happens to look at first',
-        file: 'src/reconciler/backlog.ts',
-        find: 'if (this.#units.size === 0) return false',
-        replace: 'if (this.#units.size >= 0) return false',
-      },
-    ],
-  },
 ]

@@ -81,6 +81,15 @@ export const JOBS_BUGS: readonly Mutant[] = [
     seed: 3,
   },
   {
+    name: 'decides queues before it has looked at all who have come',
+    from: 'found here: a new leader admits whom it happens to look at first',
+    file: 'src/reconciler/backlog.ts',
+    find: 'if (this.#units.size === 0) return false',
+    replace: 'if (this.#units.size >= 0) return false',
+    seed: 2313,
+    jobs: true,
+  },
+  {
     name: 'counts what was given back of one admission in the next',
     from: 'found here: a Job that is stopped and admitted again holds less than it uses',
     file: 'src/workload/queued-workload.ts',
