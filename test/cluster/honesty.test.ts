@@ -6,6 +6,7 @@ import { type Chapter, perform } from '../simulation/honesty/play.ts'
 import { readRecorded, record } from '../simulation/honesty/recorded.ts'
 import { differences } from '../simulation/honesty/transcript.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
+import { untilServed } from './support/kinds.ts'
 import { realStage } from './support/real-stage.ts'
 
 /** Set it to write down what this API server answers, for tests that have none. */
@@ -23,7 +24,7 @@ describe('the model of the API server that the simulator runs on', () => {
       withoutControllers: ['pod-garbage-collector-controller'],
     })
     await plane.kubectl(['apply', '-f', join(import.meta.dirname, '../../manifests/base/crd.yaml')])
-    await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
+    await untilServed(plane.kubectl, 'workloads.muster.dev')
     stage = await realStage(plane)
   })
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
 import { issuePair, SERVING_NAMES, type ServingPair } from '../../src/tls/authority.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
+import { untilServed } from './support/kinds.ts'
 import { queuedPod } from './support/manifests.ts'
 import { Muster } from './support/muster.ts'
 import { servedFingerprint } from './support/served.ts'
@@ -71,7 +72,7 @@ describe('the installation', () => {
 
   it('is one command, and the same command again changes nothing', async () => {
     await plane.kubectl(['apply', '-k', 'manifests/'])
-    await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
+    await untilServed(plane.kubectl, 'workloads.muster.dev')
     const before = await versions()
     expect(before.length).toBeGreaterThan(12)
     await plane.kubectl(['apply', '-k', 'manifests/'])

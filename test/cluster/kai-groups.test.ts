@@ -4,6 +4,7 @@ import type { KaiPodGroup } from '../../src/coscheduling/kai/objects.ts'
 import type { Pod } from '../../src/kube/vocabulary/objects.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { gang, kaiJob, kaiKinds, kaiPod, kaiPriorities, queuedKaiPod } from './support/kai-crds.ts'
+import { untilServed } from './support/kinds.ts'
 import { Muster } from './support/muster.ts'
 import { eventually } from './support/wait.ts'
 
@@ -24,7 +25,7 @@ describe('pods of KAI that name a PodGroup of Kubernetes', () => {
     plane = await startControlPlane({ name: 'kai-groups', featureGates: 'all' })
     await plane.createNamespace(NAMESPACE)
     await apply(...kaiKinds(), ...kaiPriorities(), ...rights())
-    await plane.kubectl(['wait', '--for=condition=Established', 'crd/podgroups.scheduling.run.ai', '--timeout=30s'])
+    await untilServed(plane.kubectl, 'podgroups.scheduling.run.ai')
     muster = await Muster.install(plane)
   })
 

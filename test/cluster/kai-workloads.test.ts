@@ -4,6 +4,7 @@ import type { Pod } from '../../src/kube/vocabulary/objects.ts'
 import { kubernetesVersion } from './programs/catalog.ts'
 import { type ControlPlane, startControlPlane } from './support/control-plane.ts'
 import { kaiKinds, kaiPriorities, podSpec } from './support/kai-crds.ts'
+import { untilServed } from './support/kinds.ts'
 import { Muster } from './support/muster.ts'
 import { eventually } from './support/wait.ts'
 
@@ -18,7 +19,7 @@ describe.runIf(kubernetesVersion(process.env) === '1.35')('pods of KAI that name
     plane = await startControlPlane({ name: 'kai-workloads', featureGates: 'all' })
     await plane.createNamespace(NAMESPACE)
     await apply(...kaiKinds(), ...kaiPriorities())
-    await plane.kubectl(['wait', '--for=condition=Established', 'crd/podgroups.scheduling.run.ai', '--timeout=30s'])
+    await untilServed(plane.kubectl, 'podgroups.scheduling.run.ai')
     muster = await Muster.install(plane)
   })
 

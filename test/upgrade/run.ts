@@ -8,6 +8,7 @@ import { stringify } from 'yaml'
 import { ensurePrograms } from '../cluster/programs/build.ts'
 import { CONTROL_PLANE } from '../cluster/programs/catalog.ts'
 import { type ControlPlane, startControlPlane } from '../cluster/support/control-plane.ts'
+import { untilServed } from '../cluster/support/kinds.ts'
 import { manifestsFor } from '../cluster/support/muster.ts'
 import { freePorts } from '../cluster/support/ports.ts'
 import { balance, type Target } from '../soak/balancer.ts'
@@ -118,7 +119,7 @@ class Deployment {
 
   async install(release: Release): Promise<void> {
     await this.#apply(release)
-    await this.#plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=60s'])
+    await untilServed(this.#plane.kubectl, 'workloads.muster.dev')
     for (let count = 0; count < 2; count++) await this.#add(release)
   }
 

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments, stringify } from 'yaml'
+import { untilServed } from './kinds.ts'
 import type { Kubectl } from './kubectl.ts'
 import type { PkiFiles } from './pki.ts'
 import { freePorts } from './ports.ts'
@@ -59,7 +60,7 @@ export async function installJobSet(plane: Plane, { manifests, files, launch }: 
     await plane.kubectl(['apply', '--server-side', '-f', '-'], { stdin })
   }
   await apply(documents.filter(({ kind }) => !WEBHOOKS.includes(kind)))
-  await plane.kubectl(['wait', '--for=condition=Established', 'crd/jobsets.jobset.x-k8s.io', '--timeout=30s'])
+  await untilServed(plane.kubectl, 'jobsets.jobset.x-k8s.io')
 
   const kubeconfig = await plane.serviceAccountKubeconfig(ACCOUNT.namespace, ACCOUNT.name)
   const folder = join(plane.folder, 'jobset-certs')

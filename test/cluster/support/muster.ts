@@ -6,6 +6,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { parseAllDocuments, stringify } from 'yaml'
 import type { ControlPlane } from './control-plane.ts'
+import { untilServed } from './kinds.ts'
 import { freePorts } from './ports.ts'
 import { eventually } from './wait.ts'
 
@@ -86,7 +87,7 @@ export class Muster {
     const manifests = join(ROOT, 'manifests', config.engine === 'kueue' ? 'overlays/kueue' : '')
     const stdin = await manifestsFor(plane, manifests, options.calledAt ?? ports[0] ?? 0)
     await plane.kubectl(['apply', '-f', '-'], { stdin })
-    await plane.kubectl(['wait', '--for=condition=Established', 'crd/workloads.muster.dev', '--timeout=30s'])
+    await untilServed(plane.kubectl, 'workloads.muster.dev')
     const kubeconfig = await plane.serviceAccountKubeconfig('muster-system', 'muster')
     const configFile = join(plane.folder, 'muster.yaml')
     const muster = new Muster(ports, plane.folder, kubeconfig, configFile, options)

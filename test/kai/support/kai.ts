@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ensurePrograms } from '../../cluster/programs/build.ts'
 import { KAI, manifestsFolder } from '../../cluster/programs/catalog.ts'
 import type { ControlPlane } from '../../cluster/support/control-plane.ts'
+import { untilServed } from '../../cluster/support/kinds.ts'
 import { lastLines, type Program, Supervisor } from '../../cluster/support/supervisor.ts'
-import { eventually } from '../../cluster/support/wait.ts'
 
 const NAMESPACE = 'kai-scheduler'
 
@@ -44,9 +44,7 @@ export class Kai {
     await plane.kubectl(['apply', '--server-side', '-f', '-'], { stdin: await documentsIn(join(manifests, 'crds')) })
     for (const kind of ['podgroups', 'queues', 'bindrequests']) {
       // Of a CRD that was made a moment ago kubectl cannot even see that it has no conditions yet.
-      await eventually(`${kind} are served`, () =>
-        plane.kubectl(['wait', '--for=condition=Established', `crd/${kind}.scheduling.run.ai`, '--timeout=30s']),
-      )
+      await untilServed(plane.kubectl, `${kind}.scheduling.run.ai`)
     }
     await plane.createNamespace(NAMESPACE)
     const templates = join(manifests, 'templates')
