@@ -7,7 +7,7 @@ import { Caches } from '../insight/dashboard/caches.ts'
 import { sightsFor } from '../insight/dashboard/sights.ts'
 import { readInstallation } from '../insight/installation.ts'
 import { SILENT, Sight } from '../insight/sight.ts'
-import type { CacheObserver } from '../kube/cache/observer.ts'
+import { type CacheObserver, UNOBSERVED } from '../kube/cache/observer.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
 import { asking, type CallersCluster, givenConfiguration, openCallersCluster } from './callers-cluster.ts'
 import { CannotLook, EXIT } from './command.ts'
@@ -54,7 +54,7 @@ async function followed(
     throw new CannotLook(`you may not read ${plural}.${group} of namespace ${namespace}: another one is chosen with -n`)
   }
   let doubt = (): void => {}
-  const observer: CacheObserver = { ...NOBODY, restarted: () => doubt() }
+  const observer: CacheObserver = { ...UNOBSERVED, restarted: () => doubt() }
   const caches = new Caches({ api, clock, random: Math.random, log: SILENT, observer }, installation, sights)
   const unseen = [...sight.unseen, ...sights.unseen]
   const feed = new Feed({ caches, installation, config, cluster: credentials.server.origin, unseen, clock })
@@ -80,12 +80,4 @@ function readFiles(): ReadonlyMap<string, PageFile> {
   } catch {
     throw new CannotLook('the files of the page are not here: the image has none; install the npm package')
   }
-}
-
-const NOBODY: CacheObserver = {
-  started: () => {},
-  stopped: () => {},
-  relisted: () => {},
-  restarted: () => {},
-  failed: () => {},
 }

@@ -6,7 +6,7 @@ import { type QueuesReport, reportQueues } from '../insight/queues/report.ts'
 import { scopeOf } from '../insight/scope.ts'
 import { SILENT, Sight } from '../insight/sight.ts'
 import { Informer } from '../kube/cache/informer.ts'
-import type { CacheObserver } from '../kube/cache/observer.ts'
+import { UNOBSERVED } from '../kube/cache/observer.ts'
 import { sleep } from '../kube/vocabulary/backoff.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
 import type { Engine } from '../reconciler/engine.ts'
@@ -63,7 +63,7 @@ async function follow(
 ): Promise<number> {
   const stopping = interrupted()
   const informer = new Informer<QueuedWorkload>({
-    ...{ api, clock: systemClock, random: Math.random, log: SILENT, observer: NOBODY },
+    ...{ api, clock: systemClock, random: Math.random, log: SILENT, observer: UNOBSERVED },
     resource: engine.workloads,
     ...((await scopeOf(api, engine.workloads, namespace)) ?? { namespace }),
     transform: workload => engine.forCache(workload),
@@ -106,13 +106,4 @@ function drawn(last: QueuesReport | undefined, report: QueuesReport, format: For
   const lines = changesBetween(last, report, timestamp(systemClock.now()))
   if (format === 'json') return last === undefined || lines.length > 0 ? `${JSON.stringify(report)}\n` : ''
   return lines.map(line => `${line}\n`).join('')
-}
-
-/** What goes wrong behind a cache it puts right itself. */
-const NOBODY: CacheObserver = {
-  started: () => {},
-  stopped: () => {},
-  relisted: () => {},
-  restarted: () => {},
-  failed: () => {},
 }

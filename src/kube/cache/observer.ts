@@ -20,3 +20,12 @@ export interface CacheObserver {
   /** Somebody else's code that the cache runs has thrown. */
   failed(resource: Resource): void
 }
+
+/** For a command that a person runs: what goes wrong behind a cache it puts right itself. */
+export const UNOBSERVED: CacheObserver = {
+  started: () => {},
+  stopped: () => {},
+  relisted: () => {},
+  restarted: () => {},
+  failed: () => {},
+}
