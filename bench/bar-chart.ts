@@ -19,15 +19,21 @@ const BAR = 18
 const GAP = 6
 const HEAD = 34
 const TOP = 40
+const MARGIN = 16
 
-/** Colours of their own for a dark page: a picture does not inherit those of the page that shows it. */
+/**
+ * Colours of their own for dark and light, and a ground of their own: a picture does not inherit those of the page that
+ * shows it, and a page may be dark where the machine is not.
+ */
 const STYLE = `
+.ground { fill: #ffffff }
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 15px }
 .panel { font-weight: 600 }
 .bar { fill: #8c959f }
 .ours { fill: #0969da }
 @media (prefers-color-scheme: dark) {
+  .ground { fill: #0d1117 }
   text { fill: #e6edf3 }
   .bar { fill: #6e7681 }
   .ours { fill: #4493f8 }
@@ -52,10 +58,12 @@ export function barChart({ title, unit, panels, ours }: Chart): string {
     }
     y += HEAD - BAR
   }
-  const size = `width="${WIDTH}" height="${y}" viewBox="0 0 ${WIDTH} ${y}"`
+  const [width, height] = [WIDTH + 2 * MARGIN, y + MARGIN]
+  const size = `width="${width}" height="${height}" viewBox="${-MARGIN} ${-MARGIN} ${width} ${height}"`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="${escaped(title)}">`,
     `<style>${STYLE}\n</style>`,
+    `<rect class="ground" x="${-MARGIN}" y="${-MARGIN}" width="${width}" height="${height}" rx="8"/>`,
     text(0, 18, title, 'title'),
     ...parts,
     '</svg>',

@@ -23,17 +23,23 @@ function tables(results: readonly Results[], loads: Loads): string {
   ].join('\n\n')
 }
 
+export interface Circumstances {
+  readonly rounds: number
+  /** What others took of the machine while the loads were under way, in percent of all its cores. */
+  readonly others: number
+}
+
 /** docs/benchmarks.md, all of it: what a run cannot say does not belong there. */
-export function page(results: readonly Results[], loads: Loads, rounds: number): string {
+export function page(results: readonly Results[], loads: Loads, { rounds, others }: Circumstances): string {
   const entries = goals(results, loads)
   const missed = entries.filter(entry => !isMet(entry)).length
   return `# Side by side with Kueue
 
 \`npm run bench:kueue -- --write\` measured this and wrote this page on ${new Date().toISOString().slice(0, 10)}: the same loads on the same control plane in one run, ${rounds === 1 ? 'one round' : `the median of ${rounds} rounds`}. The machine: ${machine()}. ${versions()}.
 
-The API server, etcd, the scheduler, KWOK and the client that makes the pods share those cores, so the ratios count and not the figures.
+The API server, etcd, the scheduler, KWOK and the client that makes the pods share those cores${beside(others)}, so the ratios count and not the figures.
 
-![Seconds from the first create to the last gate lifted](benchmarks.svg)
+![Seconds from the first create to the last gate lifted](images/benchmarks.svg)
 
 | system         | what it is |
 |----------------|------------|
@@ -43,7 +49,7 @@ The API server, etcd, the scheduler, KWOK and the client that makes the pods sha
 | Muster + Kueue | \`engine: kueue\`: Kueue admits, Muster gates and lifts; the pod integration of Kueue is off |
 | Kueue          | its own pod integration, as it is shipped |
 
-Times begin with the first create. A lift, and the binding to a node, count when somebody who watches has seen the last one. CPU is per pod of the load, those that are cleaned up included. Muster is compiled, as in its image; all webhooks and admission policies of a real installation are in force.
+Times begin with the first create. A lift, and the binding to a node, count when somebody who watches has seen the last one. CPU is per pod of the load, those that are cleaned up included, until all pods run. Muster is compiled, as in its image; all webhooks and admission policies of a real installation are in force.
 
 ${tables(results, loads)}
 
@@ -57,7 +63,7 @@ ${markdownTable(GOAL_HEAD, entries.map(goalRow))}
 `
 }
 
-/** docs/benchmarks.svg. */
+/** docs/images/benchmarks.svg. */
 export function picture(results: readonly Results[], loads: Loads): string {
   return barChart({
     title: 'First create to last gate lifted, in seconds: shorter is better',
@@ -78,3 +84,6 @@ function versions(): string {
   const programs = Object.entries(named).map(([name, program]) => `${name} ${programVersion(program).slice(1)}`)
   return [...programs, `Node ${process.versions.node}`].join(', ')
 }
+
+const beside = (others: number): string =>
+  others >= 5 ? `, and work that has nothing to do with this took ${others.toFixed(0)} % of them meanwhile` : ''

@@ -8,6 +8,7 @@ import { createKubeClient } from '../src/kube/client/client.ts'
 import { kubeconfigCredentials } from '../src/kube/client/credentials.ts'
 import { systemClock } from '../src/kube/vocabulary/clock.ts'
 import { startControlPlane } from '../test/cluster/support/control-plane.ts'
+import { Bystanders } from './bystanders.ts'
 import { isMet } from './goal.ts'
 import { goals, type Loads } from './kueue-goals.ts'
 import { type Load, run } from './kueue-loads.ts'
@@ -59,6 +60,7 @@ const results = systems.map(
     loads: new Map(Object.values(loads).map((load: Load): [Load, Figures[]] => [load, []])),
   }),
 )
+const bystanders = new Bystanders()
 // Room for every pod of a load twice, so that nothing waits for a node.
 const plane = await startControlPlane({ name: 'bench-kueue', featureGates: 'none', nodes: 8 })
 const api = createKubeClient({
@@ -68,9 +70,18 @@ const api = createKubeClient({
 try {
   const arena = await Arena.open(plane, api)
   try {
-    // In turns, so that a machine that gets slower or faster while we measure does so for all of them.
+    await arena.warmUp()
+    // In turns, so that a machine that gets slower or faster while we measure does so for all of them. What is compared
+    // most comes first, and each is written when it is known: of a run that is cut short its beginning counts.
     for (let round = 0; round < sizes.rounds; round++) {
-      for (const [index, system] of systems.entries()) await measure(arena, system, results[index])
+      for (const system of systems.toReversed()) {
+        await measure(
+          arena,
+          system,
+          results.find(({ name }) => name === system.name),
+        )
+        write()
+      }
     }
   } finally {
     await arena.close()
@@ -82,9 +93,15 @@ try {
 
 process.stdout.write(summary(results, loads))
 process.exitCode = goals(results, loads).every(isMet) ? 0 : 1
-if (values.write) {
-  writeFileSync(join(ROOT, 'docs/benchmarks.md'), page(results, loads, sizes.rounds))
-  writeFileSync(join(ROOT, 'docs/benchmarks.svg'), picture(results, loads))
+
+function write(): void {
+  if (!values.write) return
+  const known = results.filter(({ memory }) => memory.length > 0)
+  writeFileSync(
+    join(ROOT, 'docs/benchmarks.md'),
+    page(known, loads, { rounds: sizes.rounds, others: bystanders.percent }),
+  )
+  writeFileSync(join(ROOT, 'docs/images/benchmarks.svg'), picture(known, loads))
 }
 
 async function measure(arena: Arena, system: System, result: Results | undefined): Promise<void> {
@@ -95,7 +112,7 @@ async function measure(arena: Arena, system: System, result: Results | undefined
   }
   for (const load of Object.values(loads) as Load[]) {
     const before = cpuOf(processes)
-    const timing = await run(api, system.way, load)
+    const timing = await bystanders.watch(arena.pids, () => run(api, system.way, load))
     const after = cpuOf(processes)
     const perPod = (name: keyof typeof processes) => (after[name] - before[name]) / 1000 / (load.pods + load.earlier)
     const figures = { muster: perPod('muster'), kueue: perPod('kueue'), apiServer: perPod('apiServer') }

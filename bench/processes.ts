@@ -16,6 +16,21 @@ export function cpuMicros(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
 
+/** Of all cores together since the machine started, other people's machines on the same cores included. */
+export function busyMicros(): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = machineTimes()
+  return (user + nice + system + irq + softirq + steal) * 10_000
+}
+
+function machineTimes(): readonly number[] {
+  try {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+    return line.split(/\s+/).slice(1).map(Number)
+  } catch {
+    return []
+  }
+}
+
 /** Only Linux has these; elsewhere the columns stay empty. */
 function procFile(pid: number | undefined, file: string): string {
   try {

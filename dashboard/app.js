@@ -70,8 +70,20 @@ story.addEventListener('close', () => {
   else waiting.focus()
 })
 
+/**
+ * What stands in an address may be written by anybody.
+ * @param {string} text
+ */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 const begun = /^#story=(.+)$/.exec(location.hash)?.[1]
-if (begun !== undefined) document.dispatchEvent(new CustomEvent('tell', { detail: decodeURIComponent(begun) }))
+if (begun !== undefined) document.dispatchEvent(new CustomEvent('tell', { detail: decoded(begun) }))
 
 setInterval(() => {
   growOlder()

@@ -9,7 +9,8 @@ import { type Credentials, inClusterCredentials, kubeconfigCredentials } from '.
 import { systemClock } from '../kube/vocabulary/clock.ts'
 import { CannotLook } from './command.ts'
 import { readConfiguration } from './configuration.ts'
-import type { Parsed } from './flags.ts'
+import { type Parsed, UsageError } from './flags.ts'
+import { OutputError } from './outputs.ts'
 
 export interface CallersCluster {
   readonly api: KubeClient
@@ -44,16 +45,23 @@ export async function asking<T>(cluster: CallersCluster, ask: () => Promise<T>):
   try {
     return await ask()
   } catch (error) {
-    if (isBug(error)) throw error
-    throw new CannotLook(explainApiFailure(error, cluster.credentials.server.origin))
+    throw new CannotLook(failureOf(error, cluster))
   } finally {
     await cluster.api.close()
   }
 }
 
-/** What the API server or the network says; all but bugs of ours, and what was said already. */
-const isBug = (error: unknown): boolean =>
-  [TypeError, RangeError, ReferenceError, SyntaxError, CannotLook].some(kind => error instanceof kind)
+/** What the API server or the network says, for the caller. Throws what is neither. */
+export function failureOf(error: unknown, { credentials }: CallersCluster): string {
+  if (isOurs(error)) throw error
+  return explainApiFailure(error, credentials.server.origin)
+}
+
+/** Not what the API server or the network says: bugs of ours, and what is for the caller as it is. */
+const isOurs = (error: unknown): boolean =>
+  [TypeError, RangeError, ReferenceError, SyntaxError, CannotLook, UsageError, OutputError].some(
+    kind => error instanceof kind,
+  )
 
 /** `--config`, read; undefined when it is not given. */
 export async function givenConfiguration(flags: Parsed): Promise<Configuration | undefined> {

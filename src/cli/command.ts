@@ -21,5 +21,7 @@ export interface Command {
   readonly summary: string
   readonly usage: string
   readonly flags: readonly Flag[]
+  /** Whether words that are no flags mean something: files, folders, what is asked about. */
+  readonly names?: boolean
   readonly run: (flags: Parsed) => Promise<number>
 }

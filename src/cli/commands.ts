@@ -53,6 +53,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'review',
+    names: true,
     summary: 'the decisions of the webhooks offline, on files',
     usage: `muster review [FILE...] [-f FILE] [--config FILE] [--cluster-state FILE]...
                 [--stage all|mutating|validating] [--as USER] [--as-group GROUP]...
@@ -85,6 +86,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'test',
+    names: true,
     summary: 'policy tests: cases with expectations',
     usage: `muster test [FOLDER...] [--config FILE] [--run PATTERN] [--coverage PERCENT] [--update]
               [--init MANIFEST] [-o FORMAT | -o FORMAT=FILE]...`,
@@ -107,6 +109,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'config check',
+    names: true,
     summary: 'is this configuration file right?',
     usage: 'muster config check [FILE...] [-f FILE]',
     flags: [{ name: 'filename', short: 'f', value: 'FILE', multiple: true, help: 'configuration file' }],
@@ -114,6 +117,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'build',
+    names: true,
     summary: 'the Workload and PodGroups that a Job or JobSet compiles to',
     usage: 'muster build [FILE...] [-f FILE] [--kubernetes-version 1.36|1.37] [--uid UID] [-o yaml|json]',
     flags: [
@@ -131,6 +135,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'explain',
+    names: true,
     summary: 'why something waits, since when, and what would change that',
     usage: 'muster explain pod|job|jobset|group|workload NAME [-n NAMESPACE] [--kubeconfig FILE] [-o text|json]',
     flags: [
@@ -142,6 +147,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'queues',
+    names: true,
     summary: 'the queues: limits, usage, who holds and who waits',
     usage: 'muster queues [QUEUE...] [-w] [--kubeconfig FILE] [-o table|wide|json]',
     flags: [

@@ -12,7 +12,7 @@ import { systemClock } from '../kube/vocabulary/clock.ts'
 import { asking, type CallersCluster, givenConfiguration, openCallersCluster } from './callers-cluster.ts'
 import { CannotLook, EXIT } from './command.ts'
 import type { Parsed } from './flags.ts'
-import { interrupted } from './interruption.ts'
+import { interrupted, unlessInterrupted } from './interruption.ts'
 import { print } from './outputs.ts'
 
 /** `muster dashboard`: a page on this machine, until it is interrupted. */
@@ -23,7 +23,8 @@ export async function dashboard(flags: Parsed): Promise<number> {
   const cluster = await openCallersCluster(flags)
   return await asking(cluster, async () => {
     const stopping = interrupted()
-    const feed = await followed(cluster, config)
+    const feed = await unlessInterrupted(stopping, followed(cluster, config))
+    if (feed === undefined) return EXIT.ok
     const page = await served(feed, files, port)
     feed.start()
     try {

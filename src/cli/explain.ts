@@ -43,22 +43,24 @@ function notThere(error: unknown): never {
 }
 
 /** Kinds as kubectl knows them: plural, and short. */
-const ALIASES: Readonly<Record<string, SubjectKind>> = {
-  pods: 'pod',
-  po: 'pod',
-  jobs: 'job',
-  jobsets: 'jobset',
-  groups: 'group',
-  workloads: 'workload',
-  wl: 'workload',
-}
+const ALIASES: ReadonlyMap<string, SubjectKind> = new Map(
+  Object.entries({
+    pods: 'pod',
+    po: 'pod',
+    jobs: 'job',
+    jobsets: 'jobset',
+    groups: 'group',
+    workloads: 'workload',
+    wl: 'workload',
+  }),
+)
 
 /** `pod NAME` or `pod/NAME`. */
 function subjectIn(positionals: readonly string[]): readonly [SubjectKind, string] {
   const [first = '', ...rest] = positionals
   const [word = '', ...names] = first.includes('/') ? [...first.split('/'), ...rest] : [first, ...rest]
   const lower = word.toLowerCase()
-  const kind = SUBJECT_KINDS.find(each => each === lower) ?? ALIASES[lower]
+  const kind = SUBJECT_KINDS.find(each => each === lower) ?? ALIASES.get(lower)
   const known = SUBJECT_KINDS.join(', ')
   if (word === '') throw new UsageError(`name what to explain: one of ${known}, and its name`)
   if (kind === undefined) {

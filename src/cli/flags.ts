@@ -62,11 +62,21 @@ function parse(command: string, flags: readonly Flag[], args: readonly string[])
     ]),
   )
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    return parseArgs({ args: spelledOut(flags, args), options, allowPositionals: true, strict: true })
   } catch (error) {
     const message = error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error)
     throw new UsageError(`${message}${suggestion(flags, args)}; see muster ${command} --help`)
   }
+}
+
+/** `-o=json`, which kubectl takes, too: Node's parser would take the `=` for a part of the value. */
+function spelledOut(flags: readonly Flag[], args: readonly string[]): string[] {
+  const end = args.indexOf('--')
+  return args.map((arg, index) => {
+    const [, letter, value] = end === -1 || index < end ? (/^-(\w)=(.*)$/s.exec(arg) ?? []) : []
+    const flag = flags.find(({ short }) => short !== undefined && short === letter)
+    return flag?.value === undefined ? arg : `--${flag.name}=${value}`
+  })
 }
 
 /** For the first flag that is none, the one that was meant. */

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
+import { EXIT } from './command.ts'
 
 /** Somebody wants the command to end before it is done. */
 export class Interrupted extends Error {
@@ -58,6 +59,32 @@ export function listenForSignals(giveUp: (interrupted: Interrupted) => void): {
       for (const [signal, listener] of listeners) process.off(signal, listener)
     },
   }
+}
+
+/**
+ * For a server: the first signal ends it in order, also while it is still starting. A second one does not wait, since
+ * whoever sends it has lost patience.
+ */
+export function waitForStop(): { readonly first: Promise<NodeJS.Signals>; readonly stopping: AbortSignal } {
+  const controller = new AbortController()
+  const first = new Promise<NodeJS.Signals>(resolve => {
+    const hear = (signal: NodeJS.Signals): void => {
+      if (controller.signal.aborted) process.exit(EXIT.internal)
+      controller.abort()
+      resolve(signal)
+    }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, hear)
+  })
+  return { first, stopping: controller.signal }
+}
+
+/** What comes of `work`; undefined if the command is interrupted before: an answer may never come. */
+export async function unlessInterrupted<T>(stopping: AbortSignal, work: Promise<T>): Promise<T | undefined> {
+  const stopped = new Promise<undefined>(resolve => {
+    if (stopping.aborted) resolve(undefined)
+    stopping.addEventListener('abort', () => resolve(undefined))
+  })
+  return await Promise.race([work, stopped])
 }
 
 /** Ctrl-C, or whoever reads what is printed has had enough: for commands that go on until then. */

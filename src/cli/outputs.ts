@@ -1,4 +1,5 @@
 import { closeSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { inColour, type Paint, plain } from '../insight/text.ts'
 import { UsageError } from './flags.ts'
 
@@ -61,6 +62,11 @@ export function fileOutput(file: string): Output {
   const temporary = isFile ? `${file}.${process.pid}.tmp` : file
   const descriptor = attempt(file, () => openSync(temporary, 'w'))
   let waiting = ''
+  let isOpen = true
+  const close = (): void => {
+    if (isOpen) closeSync(descriptor)
+    isOpen = false
+  }
   const flush = (): void => {
     attempt(file, () => writeFully(descriptor, Buffer.from(waiting)))
     waiting = ''
@@ -72,11 +78,11 @@ export function fileOutput(file: string): Output {
     },
     async close() {
       flush()
-      closeSync(descriptor)
+      close()
       if (isFile) attempt(file, () => renameSync(temporary, file))
     },
     abort() {
-      closeSync(descriptor)
+      close()
       if (isFile) rmSync(temporary, { force: true })
     },
   }
@@ -132,6 +138,9 @@ export function outputsOf<T extends string>(
     if (file === '') throw new UsageError(`--output: ${name}= needs a file behind it`)
     return { format, file }
   })
+  const files = outputs.flatMap(({ file }) => (file === undefined ? [] : [resolve(file)]))
+  const twice = files.find((file, index) => files.indexOf(file) !== index)
+  if (twice !== undefined) throw new UsageError(`--output: two reports cannot both be written to ${twice}`)
   const printed = outputs.filter(({ file }) => file === undefined)
   if (printed.length > 1) {
     const [first, second] = printed.map(({ format }) => format)

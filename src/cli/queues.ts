@@ -11,7 +11,7 @@ import { sleep } from '../kube/vocabulary/backoff.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
 import type { Engine } from '../reconciler/engine.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
-import { asking, type CallersCluster, givenConfiguration, openCallersCluster } from './callers-cluster.ts'
+import { asking, type CallersCluster, failureOf, givenConfiguration, openCallersCluster } from './callers-cluster.ts'
 import { EXIT } from './command.ts'
 import type { Parsed } from './flags.ts'
 import { interrupted } from './interruption.ts'
@@ -25,6 +25,7 @@ type Format = (typeof FORMATS)[number]
 const SETTLE_MS = 500
 /** Ages grow and limits change without any Workload changing. */
 const REFRESH_MS = 10_000
+const RETRY_MS = 2_000
 
 /** `muster queues`: limits, usage, who holds, who waits and since when. */
 export async function queues(flags: Parsed): Promise<number> {
@@ -56,11 +57,12 @@ function shown(report: QueuesReport, format: Format): string {
 
 /** On a terminal the table is drawn anew; elsewhere each change is a line, which `grep` and logs can use. */
 async function follow(
-  { api, namespace }: CallersCluster,
+  cluster: CallersCluster,
   engine: Engine,
   format: Format,
   look: (workloads: Iterable<QueuedWorkload>) => Promise<QueuesReport>,
 ): Promise<number> {
+  const { api, namespace } = cluster
   const stopping = interrupted()
   const informer = new Informer<QueuedWorkload>({
     ...{ api, clock: systemClock, random: Math.random, log: SILENT, observer: UNOBSERVED },
@@ -79,12 +81,20 @@ async function follow(
   try {
     await informer.whenSynced()
     let last: QueuesReport | undefined
+    let trouble = ''
     while (!stopping.aborted) {
       const seen = changes
-      const report = await look(informer.values())
-      await print(drawn(last, report, format))
-      last = report
-      const cancel = systemClock.after(REFRESH_MS, () => wake())
+      // A cluster may be away for a moment; the informer goes on by itself, and so does this.
+      const report = await look(informer.values()).catch((error: unknown) => failureOf(error, cluster))
+      if (typeof report === 'string') {
+        if (report !== trouble) process.stderr.write(`muster queues: ${report}; trying again\n`)
+        trouble = report
+      } else {
+        await print(drawn(last, report, format))
+        last = report
+        trouble = ''
+      }
+      const cancel = systemClock.after(trouble === '' ? REFRESH_MS : RETRY_MS, () => wake())
       if (seen === changes && !stopping.aborted) {
         await new Promise<void>(resolve => {
           wake = resolve

@@ -1,18 +1,18 @@
 import type { UserInfo } from '../admission/review.ts'
 import { formatUnreadable, type Unreadable } from '../documents/place.ts'
-import { createFormatter, FORMATS } from '../review/formats/all.ts'
-import type { Formatter } from '../review/formats/formatter.ts'
+import { FORMATS } from '../review/formats/all.ts'
 import { type Baseline, BaselineDraft } from '../review/lints/baseline.ts'
-import { type Entry, Tally } from '../review/report.ts'
+import type { Entry, Tally } from '../review/report.ts'
 import { reviewFiles } from '../review/review.ts'
 import { STAGES } from '../review/stages.ts'
 import { impersonated } from '../review/user.ts'
+import { RecentRoles } from '../server/recent-roles.ts'
 import { EXIT } from './command.ts'
 import { configurationFile, readConfiguration } from './configuration.ts'
 import { type Parsed, UsageError } from './flags.ts'
 import { Interrupted, listenForSignals } from './interruption.ts'
-import { fileOutput, type Output, OutputError, outputsOf, standardOutput } from './outputs.ts'
-import { version } from './version.ts'
+import { fileOutput, OutputError, outputsOf } from './outputs.ts'
+import { Report, tell } from './review-report.ts'
 
 const FAIL_ON = ['deny', 'warn'] as const
 const ONLY = ['all', 'denied'] as const
@@ -32,6 +32,7 @@ export async function review(flags: Parsed): Promise<number> {
     stdin: process.stdin,
     ignore: flags.texts('ignore'),
     skipUnknown: flags.given('skip-unknown'),
+    roles: new RecentRoles(),
     ...nameOfStdin(flags),
   }
   const destinations = outputsOf(flags.texts('output'), FORMATS)
@@ -46,7 +47,7 @@ export async function review(flags: Parsed): Promise<number> {
   })
   const draft = new BaselineDraft()
   try {
-    report.begin()
+    await report.begin()
     if (isUnreadable(config) || isUnreadable(baseline)) {
       for (const each of [config, baseline].filter(isUnreadable).flat())
         await report.add({ kind: 'unreadable', unreadable: each })
@@ -86,67 +87,6 @@ const interruption = (inputs: readonly string[], { message }: Interrupted): Unre
   column: 0,
   message,
 })
-
-/** Everything that is printed or written of one run. */
-class Report {
-  readonly tally = new Tally()
-  readonly #parts: readonly { readonly formatter: Formatter; readonly output: Output; readonly isFile: boolean }[]
-
-  constructor(destinations: ReturnType<typeof outputsOf<(typeof FORMATS)[number]>>) {
-    const colours = process.stdout.isTTY === true && !process.env.NO_COLOR
-    const all = destinations.length === 0 ? [{ format: 'table' as const, file: undefined }] : destinations
-    this.#parts = all.map(({ format, file }) => ({
-      formatter: createFormatter(format, { version: version(), colours: colours && file === undefined }),
-      output: file === undefined ? standardOutput() : fileOutput(file),
-      isFile: file !== undefined,
-    }))
-  }
-
-  begin(): void {
-    for (const { formatter, output } of this.#parts) void output.write(formatter.begin())
-  }
-
-  async add(entry: Entry): Promise<void> {
-    tell(entry)
-    this.tally.add(entry)
-    await this.show(entry)
-  }
-
-  async show(entry: Entry): Promise<void> {
-    for (const { formatter, output } of this.#parts) await output.write(formatter.entry(entry))
-  }
-
-  async end(): Promise<void> {
-    for (const { formatter, output } of this.#parts) {
-      for (const piece of formatter.end(this.tally.counts)) await output.write(piece)
-      await output.close()
-    }
-  }
-
-  /** What is known is printed, and says that it is not all; a file is there only when it is complete. */
-  async interrupt(why: Unreadable): Promise<void> {
-    await this.add({ kind: 'unreadable', unreadable: why })
-    for (const { formatter, output, isFile } of this.#parts) {
-      if (isFile) output.abort()
-      else {
-        for (const piece of formatter.end(this.tally.counts)) await output.write(piece)
-        await output.close()
-      }
-    }
-  }
-
-  abort(): void {
-    for (const { output } of this.#parts) output.abort()
-  }
-}
-
-/** On standard error, because what is printed may be for a program. */
-function tell(entry: Entry): void {
-  if (entry.kind === 'unreadable') process.stderr.write(`${formatUnreadable(entry.unreadable)}\n`)
-  else if (entry.kind === 'failure') {
-    process.stderr.write(`muster review: a failure of Muster itself: ${entry.stack}\n`)
-  }
-}
 
 type FailOn = (typeof FAIL_ON)[number]
 

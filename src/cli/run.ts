@@ -1,7 +1,7 @@
 import { nearest } from '../kube/vocabulary/nearest.ts'
 import { CannotLook, type Command, EXIT } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { helpText, parseFlags, UsageError } from './flags.ts'
+import { helpText, type Parsed, parseFlags, UsageError } from './flags.ts'
 import { OutputError } from './outputs.ts'
 import { version } from './version.ts'
 
@@ -52,6 +52,7 @@ async function runCommand(command: Command, rest: readonly string[]): Promise<nu
       process.stdout.write(helpText(command.name, command.summary, command.usage, command.flags))
       return EXIT.ok
     }
+    refuseNames(command, flags)
     return await command.run(flags)
   } catch (error) {
     if (error instanceof UsageError || error instanceof CannotLook) {
@@ -67,6 +68,14 @@ async function runCommand(command: Command, rest: readonly string[]): Promise<nu
     process.stderr.write(`muster ${command.name}: a failure of Muster itself: ${detail}\n`)
     return EXIT.internal
   }
+}
+
+/** A word that means nothing is mostly the value of a flag that was lost. npm keeps every flag before "--" to itself. */
+function refuseNames({ name, names }: Command, { positionals: [first] }: Parsed): void {
+  if (names || first === undefined) return
+  const npm = process.env.npm_lifecycle_event
+  const hint = npm === undefined ? '' : `; npm takes flags for its own unless they follow "--": npm ${npm} -- --FLAG`
+  throw new UsageError(`it takes no names, and there is "${printable(first)}"${hint}; see muster ${name} --help`)
 }
 
 /** What somebody typed, without what a terminal obeys. */

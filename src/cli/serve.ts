@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { explainApiFailure, findCluster } from '../cluster/connect.ts'
 import { LiveConfiguration } from '../config/live.ts'
@@ -8,7 +7,7 @@ import { systemClock } from '../kube/vocabulary/clock.ts'
 import { createLogger } from '../server/logging.ts'
 import { createMetrics, type Metrics } from '../server/metrics.ts'
 import { buildServer, type MusterServer } from '../server/server.ts'
-import { bundleCertificates, SERVING_NAMES } from '../tls/authority.ts'
+import { SERVING_NAMES } from '../tls/authority.ts'
 import { loadOrCreate } from '../tls/files.ts'
 import { startRenewal, TlsStore } from '../tls/store.ts'
 import { compileSchemas } from '../validation/jobs/scheduling-schemas.ts'
@@ -19,7 +18,9 @@ import { EXIT } from './command.ts'
 import { isWrong, readConfiguration } from './configuration.ts'
 import type { Parsed } from './flags.ts'
 import { greeting } from './greeting.ts'
+import { waitForStop } from './interruption.ts'
 import { recording } from './recording.ts'
+import { certificateProblem, readAuthority, StartError } from './start-problems.ts'
 import { version } from './version.ts'
 
 /** An address, not `localhost`: for a name Fastify opens a second server, which would miss every new certificate. */
@@ -40,7 +41,7 @@ export async function serve(flags: Parsed): Promise<number> {
   const clientAuthority = readAuthority(flags.text('client-ca'))
   if (clientAuthority instanceof Error) return fail(`--client-ca: ${clientAuthority.message}`)
   // From here on signals end the process in order, also while it is still starting.
-  const stopSignal = waitForStop()
+  const { first, stopping } = waitForStop()
   const metrics = createMetrics({ version: version() })
   let running: Running | undefined
   try {
@@ -51,8 +52,10 @@ export async function serve(flags: Parsed): Promise<number> {
       metrics,
       inCluster: process.env.KUBERNETES_SERVICE_HOST !== undefined,
       clientAuthority,
+      stopping,
     })
   } catch (error) {
+    if (stopping.aborted) return EXIT.ok
     if (error instanceof StartError) return fail(error.message, error.code)
     throw error
   }
@@ -66,7 +69,7 @@ export async function serve(flags: Parsed): Promise<number> {
   )
   const { tell } = running
   const stopWatching = await followConfiguration({ file, live, log, metrics, tell })
-  const signal = await stopSignal
+  const signal = await first
   stopWatching()
   log.info({ signal }, 'stopping')
   // Ctrl-C is a person at a terminal: no Service has to forget us first.
@@ -75,16 +78,6 @@ export async function serve(flags: Parsed): Promise<number> {
   await running.server.health.close()
   log.info('stopped')
   return EXIT.ok
-}
-
-/** Something the person who starts Muster can put right; the message says what. */
-class StartError extends Error {
-  readonly code: number
-
-  constructor(error: unknown, code: number) {
-    super(error instanceof Error ? error.message : String(error))
-    this.code = code
-  }
 }
 
 interface Running {
@@ -104,10 +97,13 @@ interface Parts {
   readonly metrics: Metrics
   readonly inCluster: boolean
   readonly clientAuthority: string | undefined
+  /** Aborts when a signal comes: nobody waits any more for a cluster that does not answer. */
+  readonly stopping: AbortSignal
 }
 
 async function assemble(parts: Parts): Promise<Running> {
   compileSchemas()
+  const webhooks = webhooksOf(parts)
   const credentials = await findCluster({
     kubeconfig: parts.flags.text('kubeconfig'),
     context: parts.flags.text('context'),
@@ -116,10 +112,10 @@ async function assemble(parts: Parts): Promise<Running> {
   }).catch(error => {
     throw new StartError(error, EXIT.unreadable)
   })
-  if (credentials === undefined) return await withoutCluster(parts)
-  const { live, log, metrics, inCluster, clientAuthority } = parts
+  if (credentials === undefined) return await withoutCluster(parts, webhooks)
+  const { live, log, metrics, inCluster, clientAuthority, stopping } = parts
   const server = credentials.server.origin
-  const deps = { credentials, live, log, metrics, clientAuthority }
+  const deps = { credentials, live, log, metrics, clientAuthority, stopping }
   // Whoever has no cluster has no use for it, and it is half of the program.
   const { ClusterServices } = await import('../cluster/services.ts')
   const services = await ClusterServices.connect(deps).catch(error => {
@@ -127,7 +123,7 @@ async function assemble(parts: Parts): Promise<Running> {
   })
   const built = buildServer(
     {
-      webhooks: webhooksOf(parts),
+      webhooks,
       world: () => services.world,
       lookup: services.lookUp,
       ready: () => services.readiness(),
@@ -150,12 +146,12 @@ async function assemble(parts: Parts): Promise<Running> {
   }
 }
 
-async function withoutCluster(parts: Parts): Promise<Running> {
+async function withoutCluster(parts: Parts, webhooks: readonly Webhook[]): Promise<Running> {
   const { flags, live, log, metrics, clientAuthority } = parts
   const folder = flags.text('certs-dir') ?? 'certs'
   const load = () => loadOrCreate({ folder, names: SERVING_NAMES, now: systemClock.now, log })
   const pair = await load().catch(error => {
-    throw new StartError(error, EXIT.unreadable)
+    throw new StartError(certificateProblem(folder, error), EXIT.unreadable)
   })
   const store = new TlsStore(pair, { clock: systemClock, log, metrics, names: SERVING_NAMES, clientAuthority })
   let world = localWorld(live.current)
@@ -164,7 +160,7 @@ async function withoutCluster(parts: Parts): Promise<Running> {
   })
   const server = buildServer(
     {
-      webhooks: webhooksOf({ flags, log }),
+      webhooks,
       world: () => world,
       ready: () => [store.readiness()],
       alive: () => [],
@@ -185,18 +181,11 @@ function webhooksOf({ flags, log }: Pick<Parts, 'flags' | 'log'>): readonly Webh
   const folder = flags.text('record')
   if (folder === undefined) return WEBHOOKS
   log.warn({ folder }, 'reviews are recorded: do not leave it on')
-  return recording(WEBHOOKS, folder, error => log.error({ err: error, folder }, 'a review cannot be recorded'))
-}
-
-/** Certificates that can be read: with none of them nobody could ever call. */
-function readAuthority(file: string | undefined): string | Error | undefined {
-  if (file === undefined) return undefined
   try {
-    const pem = readFileSync(file, 'utf8')
-    bundleCertificates(pem)
-    return pem
+    return recording(WEBHOOKS, folder, error => log.error({ err: error, folder }, 'a review cannot be recorded'))
   } catch (error) {
-    return new Error(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    const { message } = error as Error
+    throw new StartError(`--record: ${folder} cannot be written: ${message}`, EXIT.unreadable)
   }
 }
 
@@ -239,18 +228,6 @@ function addresses(server: MusterServer): { port: number; healthPort: number } {
     return typeof address === 'object' ? (address?.port ?? 0) : 0
   }
   return { port: port(server.admission), healthPort: port(server.health) }
-}
-
-/** A second signal does not wait: whoever sends it has lost patience. */
-function waitForStop(): Promise<NodeJS.Signals> {
-  return new Promise(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        resolve(signal)
-        process.once(signal, () => process.exit(EXIT.internal))
-      })
-    }
-  })
 }
 
 function fail(message: string, code: number = EXIT.unreadable): number {

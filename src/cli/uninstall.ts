@@ -25,7 +25,6 @@ const FORMATS = ['text', 'json'] as const
 export async function uninstall(flags: Parsed): Promise<number> {
   const format = oneOf(flags, 'output', FORMATS)
   const choice = choiceIn(flags)
-  if (flags.positionals.length > 0) throw new UsageError('it takes no names: everything of Muster goes')
   const cluster = await openCallersCluster(flags)
   const look = async () => {
     const sight = new Sight(cluster.api, systemClock)
@@ -36,10 +35,12 @@ export async function uninstall(flags: Parsed): Promise<number> {
   const report = await asking(cluster, async () => {
     const plan = decideUninstall(await look(), choice)
     if (flags.given('dry-run')) return reportPlan(plan, choice)
-    if (choice === undefined && plan.waiting.pods + plan.waiting.jobs > 0) {
+    const waiting = plan.waiting.pods + plan.waiting.jobs
+    if (choice === undefined && waiting > 0) {
+      const [wait, them] = waiting === 1 ? ['waits', 'it'] : ['wait', 'them']
       throw new UsageError(
-        `${countsOf(plan.waiting)} wait, and nobody will start them: say what becomes of them with --start-waiting, ` +
-          '--keep-waiting or --delete-waiting. Nothing was changed',
+        `${countsOf(plan.waiting)} ${wait}, and nobody will start ${them}: say what becomes of ` +
+          `${them} with --start-waiting, --keep-waiting or --delete-waiting. Nothing was changed`,
       )
     }
     return reportDeed(await leaveCluster(cluster, look, choice), choice)

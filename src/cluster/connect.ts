@@ -16,6 +16,9 @@ export async function findCluster(options: {
   readonly clock: Clock
 }): Promise<Credentials | undefined> {
   const { kubeconfig: file, context, env, clock } = options
+  if (file === undefined && context !== undefined) {
+    throw new Error('--context is one of a kubeconfig file: name the file, too, with --kubeconfig')
+  }
   if (file !== undefined) return await kubeconfigCredentials({ file, clock, ...(context && { context }) })
   return env.KUBERNETES_SERVICE_HOST ? await inClusterCredentials({ env, clock }) : undefined
 }

@@ -23,16 +23,20 @@ export function namespaceScope(
       return known && matches(name, known.metadata.labels)
     },
     onChange: changed => {
-      namespaces.subscribe(({ object, previous }) => {
+      const seen = namespaces.subscribe(({ object, previous }) => {
         const { name = '', labels } = object.metadata
         if (previous === undefined || matches(name, labels) !== matches(name, previous.metadata.labels)) changed(name)
       })
-      live.onChange((next, before) => {
+      const configured = live.onChange((next, before) => {
         for (const { metadata } of namespaces.values()) {
           const { name = '', labels } = metadata
           if (matches(name, labels, next) !== matches(name, labels, before)) changed(name)
         }
       })
+      return () => {
+        seen()
+        configured()
+      }
     },
   }
 }

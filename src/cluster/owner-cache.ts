@@ -50,9 +50,16 @@ export class OwnerCache {
   }
 
   find(namespace: string, reference: OwnerReference): Known<OwnerFacts> {
-    const owner = this.#informers.get(ownerKindKey(reference))?.get(namespace, reference.name)
-    return owner === undefined ? 'unknown' : ownerFacts(owner)
+    return knownOwner(this.#informers.get(ownerKindKey(reference))?.get(namespace, reference.name), reference)
   }
+}
+
+/**
+ * One with another uid may be what has gone before the one that is meant, which a watch that lags does not show yet: its
+ * pods would be told that their owner does not hold them back, and would wait beside it for what it holds already.
+ */
+export function knownOwner(cached: KubeObject | undefined, { uid }: Pick<OwnerReference, 'uid'>): Known<OwnerFacts> {
+  return cached?.metadata.uid === uid ? ownerFacts(cached) : 'unknown'
 }
 
 /** Longer than any reference to something that exists: names have at most 253 characters. */

@@ -45,8 +45,11 @@ export class SchedulingWatch {
     return this.#served
   }
 
-  onChange(changed: () => void): void {
+  onChange(changed: () => void): () => void {
     this.#changed.add(changed)
+    return () => {
+      this.#changed.delete(changed)
+    }
   }
 
   /** Before anything is answered: a pod that is created without the name of its group never gets it. */

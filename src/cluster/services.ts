@@ -55,6 +55,8 @@ export interface ClusterDeps {
   readonly metrics: Metrics
   /** Who signs the certificates of callers, where they need one. */
   readonly clientAuthority?: string | undefined
+  /** Ends the wait for a cluster that does not answer. */
+  readonly stopping?: AbortSignal
 }
 
 /** Where the manifests have it. Muster may not read it, so its uid is not known. */
@@ -97,6 +99,8 @@ export class ClusterServices {
       clock: systemClock,
       onCall: ({ verb, resource, status }) => deps.metrics.apiRequests.inc({ verb, resource, code: String(status) }),
     })
+    const giveUp = (): void => void api.close()
+    deps.stopping?.addEventListener('abort', giveUp)
     try {
       const self = await whoAmI(api)
       const pair = await firstPair(api, SERVING_NAMES, systemClock.now())
@@ -107,6 +111,8 @@ export class ClusterServices {
     } catch (error) {
       await api.close()
       throw error
+    } finally {
+      deps.stopping?.removeEventListener('abort', giveUp)
     }
   }
 

@@ -18,6 +18,8 @@ export interface Configuration {
     readonly exemptGroups: readonly string[]
     /** Who writes the status of queued pods besides nodes: KWOK, virtual kubelets. */
     readonly statusWriters: readonly string[]
+    /** When a pod of a queued Job is replaced: when it is gone, or as the Job says. */
+    readonly podReplacement: 'Failed' | 'AsWritten'
     /** By kind of owner, in the names of frameworks: the users who create what such an owner owns. */
     readonly controllers: Readonly<Record<string, readonly string[]>>
   }
@@ -101,7 +103,10 @@ export const DEFAULT_CONFIGURATION: Configuration = {
       podSelector: {},
     },
   },
-  guard: { exemptUsers: [], exemptGroups: [], statusWriters: [], controllers: USUAL_CONTROLLERS },
+  guard: {
+    ...{ exemptUsers: [], exemptGroups: [], statusWriters: [] },
+    ...{ podReplacement: 'Failed', controllers: USUAL_CONTROLLERS },
+  },
   queues: [],
   unlistedQueues: 'admit',
   review: { templates: [] },

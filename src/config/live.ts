@@ -17,8 +17,12 @@ export class LiveConfiguration {
     return this.#current
   }
 
-  onChange(listener: (next: Configuration, previous: Configuration) => void): void {
+  /** Returns how to be told no more. */
+  onChange(listener: (next: Configuration, previous: Configuration) => void): () => void {
     this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
   }
 
   replace(next: Configuration): void {

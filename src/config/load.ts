@@ -90,6 +90,7 @@ function withDefaults(given: GivenConfiguration): Configuration {
       exemptUsers: given.guard?.exemptUsers ?? defaults.guard.exemptUsers,
       exemptGroups: given.guard?.exemptGroups ?? defaults.guard.exemptGroups,
       statusWriters: given.guard?.statusWriters ?? defaults.guard.statusWriters,
+      podReplacement: given.guard?.podReplacement ?? defaults.guard.podReplacement,
       controllers: { ...defaults.guard.controllers, ...given.guard?.controllers },
     },
     queues: (given.queues ?? defaults.queues).map(queue => ({ ...queue, limits: queue.limits ?? {} })),

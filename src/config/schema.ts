@@ -76,6 +76,7 @@ export const CONFIGURATION_SCHEMA: Schema = map(
       exemptUsers: setOf(text),
       exemptGroups: setOf(text),
       statusWriters: setOf(text),
+      podReplacement: oneOf('Failed', 'AsWritten'),
       controllers: { type: 'object', additionalProperties: setOf(text) },
     }),
     queues: list(

@@ -42,7 +42,12 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
 
   feed.onChange(() => {
     // With nobody looking there is nothing to reckon: who comes gets it all.
-    if (stream.readers > 0) void feed.overview().then(overview => stream.publish(overview))
+    if (stream.readers === 0) return
+    // Where it cannot be reckoned the pages are let go: each says so, and asks again.
+    feed.overview().then(
+      overview => stream.publish(overview),
+      () => stream.close(),
+    )
   })
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -43,6 +43,8 @@ export class Stream {
 
   /** False: there are enough readers already. */
   join(response: ServerResponse, lastEventId: string, overview: Overview): boolean {
+    // Gone while its first look was being taken: its `close` has been heard already.
+    if (response.destroyed) return true
     if (this.#readers.size >= MOST_READERS) return false
     this.publish(overview)
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })

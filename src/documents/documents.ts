@@ -57,7 +57,8 @@ export function* readDocuments(text: string, file: string): Generator<ReadDocume
         yield { file, line, column, message }
         continue
       }
-      yield documentOf(read, { file, document: count, line }, column, { chunk, start, index, lines, latest })
+      const origin = { chunk, start, index, lines, latest }
+      yield new TextDocument(read, { file, document: count, line }, column, origin)
     }
   }
 }
@@ -82,28 +83,50 @@ interface Latest {
   locator?: Locator
 }
 
-function documentOf(read: ReadValue, source: DocumentSource, column: number, origin: Origin): ReadDocument {
-  const { chunk, start, index, lines, latest } = origin
-  const isJson = read.end < chunk.length || /^\s*[{[]/.test(chunk)
-  const locator = (): Locator => {
-    if (latest.read === read && latest.locator !== undefined) return latest.locator
-    latest.read = read
-    latest.locator = isJson ? new Locator(chunk.slice(read.offset, read.end), 0) : new Locator(chunk, index)
-    return latest.locator
+/** A class, because there are tens of thousands of them at once. */
+class TextDocument implements ReadDocument {
+  readonly value: unknown
+  readonly source: DocumentSource
+  readonly column: number
+  readonly #read: ReadValue
+  readonly #origin: Origin
+  readonly #isJson: boolean
+
+  constructor(read: ReadValue, source: DocumentSource, column: number, origin: Origin) {
+    this.value = read.value
+    this.source = source
+    this.column = column
+    this.#read = read
+    this.#origin = origin
+    this.#isJson = read.end < origin.chunk.length || /^\s*[{[]/.test(origin.chunk)
   }
-  return {
-    value: read.value,
-    source,
-    column,
-    text: isJson ? chunk.slice(read.offset, read.end) : chunk,
-    exact: read.exact,
-    lineOf(item) {
-      const offset = read.items.get(item as object)
-      return offset === undefined ? source.line : lines.at(start + offset).line
-    },
-    placeOf(path) {
-      return lines.at(start + (isJson ? read.offset : 0) + locator().find(path))
-    },
+
+  get exact(): readonly ExactNumber[] {
+    return this.#read.exact
+  }
+
+  get text(): string {
+    const { chunk } = this.#origin
+    return this.#isJson ? chunk.slice(this.#read.offset, this.#read.end) : chunk
+  }
+
+  lineOf(item: unknown): number {
+    const { start, lines } = this.#origin
+    const offset = this.#read.items.get(item as object)
+    return offset === undefined ? this.source.line : lines.at(start + offset).line
+  }
+
+  placeOf(path: Path): Place {
+    const { start, lines } = this.#origin
+    return lines.at(start + (this.#isJson ? this.#read.offset : 0) + this.#locator().find(path))
+  }
+
+  #locator(): Locator {
+    const { latest, chunk, index } = this.#origin
+    if (latest.read === this.#read && latest.locator !== undefined) return latest.locator
+    latest.read = this.#read
+    latest.locator = this.#isJson ? new Locator(this.text, 0) : new Locator(chunk, index)
+    return latest.locator
   }
 }
 

@@ -3,6 +3,7 @@ import type { Path } from './place.ts'
 import { plainKey } from './scalars.ts'
 import { type EventText, parseYamlEvents } from './yaml-events.ts'
 import { offsetOf } from './yaml-nodes.ts'
+import { scalarText } from './yaml-texts.ts'
 
 /**
  * Finds values of a document in its text, YAML or JSON. Nothing is noted for it while documents are read, since most
@@ -110,7 +111,7 @@ function itemOf({ events }: EventText, after: Int32Array, list: number, wanted: 
 
 /** In a text that is YAML or JSON itself, as annotations hold it. */
 function within(text: string, event: ScalarEvent, path: Path, whole: number): number {
-  const inner = getScalarValue(text, event)
+  const inner = scalarText(text, event)
   if (!inner.includes(':')) return whole
   const parsed = parse(inner, 0)
   if (parsed.source === undefined) return whole

@@ -92,7 +92,16 @@ const LARGEST_TEMPLATE = 1024 * 1024
 const isTemplateFile = (file: string): boolean =>
   statSync(file).size <= LARGEST_TEMPLATE && isTemplate(readFileSync(file, 'utf8'))
 
-export const isTemplate = (text: string): boolean => /\{\{[^}]*\}\}/.test(text)
+/** Whether there is `{{ ... }}` in it. Not by a pattern: of a million brackets, each would be tried up to the last. */
+export function isTemplate(text: string): boolean {
+  for (let open = text.indexOf('{{'); open !== -1; ) {
+    const close = text.indexOf('}', open)
+    if (close === -1) return false
+    if (text[close + 1] === '}') return true
+    open = text.indexOf('{{', close)
+  }
+  return false
+}
 
 export const renderAdvice = (chart: string): string =>
   `is a Helm template, no manifest: review what it renders to, helm template ${chart} | muster review -`

@@ -14,6 +14,7 @@ import {
   type Tagged,
   VERBATIM,
 } from './yaml-nodes.ts'
+import { scalarText } from './yaml-texts.ts'
 
 /** Repeating an anchor is a convenience; a text that grows past this by repetition alone is a memory bomb. */
 const MAX_REPEATED = 100_000
@@ -43,6 +44,10 @@ export function readYaml(text: string): readonly (ReadValue | Problem)[] {
 /** `{a:[1]}` is a key and a list to YAML 1.2, and the word `a:` to kubectl. */
 const AMBIGUOUS = /^:[[\]{},]/
 
+/** Most documents have neither, and there are tens of thousands of them at once. */
+const NO_ITEMS: ReadonlyMap<object, number> = new Map()
+const NONE_EXACT: readonly ExactNumber[] = []
+
 interface Anchored {
   readonly value: unknown
   /** How many values it has, those behind its own aliases included. */
@@ -56,9 +61,9 @@ class Builder {
   readonly #original: (offset: number) => number
   #at = 0
   #start = 0
-  #items = new Map<object, number>()
-  #exact: ExactNumber[] = []
-  #anchors = new Map<string, Anchored>()
+  #items: Map<object, number> | undefined
+  #exact: ExactNumber[] | undefined
+  #anchors: Map<string, Anchored> | undefined
   #path: (string | number)[] = []
   #values = 0
   #repeated = 0
@@ -76,15 +81,15 @@ class Builder {
 
   document(): Omit<ReadValue, 'end'> {
     this.#start = this.#at++
-    this.#items = new Map()
-    this.#exact = []
-    this.#anchors = new Map()
+    this.#items = undefined
+    this.#exact = undefined
+    this.#anchors = undefined
     this.#path = []
     this.#repeated = 0
     const offset = offsetOf(this.#peek())
     const value = this.#value(0, '', 0)
     this.#at++
-    return { value, offset, items: this.#items, exact: this.#exact }
+    return { value, offset, items: this.#items ?? NO_ITEMS, exact: this.#exact ?? NONE_EXACT }
   }
 
   /** To the document behind the one that could not be read. */
@@ -164,7 +169,10 @@ class Builder {
       this.#path.push(list.length)
       const value = this.#value(depth + 1, '', start)
       this.#path.pop()
-      if (isItems && isObject(value)) this.#items.set(value, this.#original(offset))
+      if (isItems && isObject(value)) {
+        this.#items ??= new Map()
+        this.#items.set(value, this.#original(offset))
+      }
       list.push(value)
     }
     this.#at++
@@ -216,6 +224,7 @@ class Builder {
     const value = plainScalar(text)
     if (value === NOT_IN_JSON) throw new ReadError(`${text} has no place in JSON: put it in quotes`, offset)
     if (typeof value !== 'bigint') return value
+    this.#exact ??= []
     this.#exact.push({ path: [...this.#path], digits: String(value) })
     return Number(value)
   }
@@ -228,7 +237,7 @@ class Builder {
 
   /** A block of text that ends with the file ends where the file does: without a line end there is none to keep. */
   #written(event: ScalarEvent): string {
-    const text = getScalarValue(this.#text, event)
+    const text = scalarText(this.#text, event)
     const isLast = event.style >= SCALAR_STYLE.LITERAL_BLOCK && event.valueEnd === this.#text.length
     return isLast && text.endsWith('\n') && !/[\r\n]$/.test(this.#text) ? text.slice(0, -1) : text
   }
@@ -244,12 +253,13 @@ class Builder {
   #anchor(event: { readonly anchorStart: number; readonly anchorEnd: number }, value: unknown, before: number): void {
     const name = this.#text.slice(event.anchorStart, event.anchorEnd)
     checkAnchor(name, event.anchorStart)
+    this.#anchors ??= new Map()
     this.#anchors.set(name, { value, size: this.#values - before })
   }
 
   #alias(name: string, offset: number): unknown {
     checkAnchor(name, offset)
-    const anchored = this.#anchors.get(name)
+    const anchored = this.#anchors?.get(name)
     // An anchor that is still being read would contain itself.
     if (anchored === undefined) throw new ReadError(`the alias *${name} names no anchor before it`, offset)
     this.#values += anchored.size

@@ -5,17 +5,20 @@ import { plainScalar } from './scalars.ts'
 /** Words that mean themselves in every version of YAML, with nothing in them that could open or end something else. */
 const PLAIN =
   /^[A-Za-z0-9_./-][A-Za-z0-9_./+=@~^()$;\\ -]*(?::[A-Za-z0-9_./+=@~^()$;\\-][A-Za-z0-9_./+=@~^()$;\\ -]*)*$/
-/** Lines that can stand in a block as they are; a first line that is empty or indented would need an indicator. */
-const BLOCK = /^[^\s](?:[\u0020-\u007e\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\uffef]|\n)*$/
+/**
+ * What cannot stand in a block as it is. A first line that is empty or indented would need an indicator. Looked for, and
+ * not its opposite: to match all of a long text takes more stack than there is.
+ */
+const NOT_IN_BLOCK = /^\s|[^\n\u0020-\u007e\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\uffef]/
 const NOT_PRINTED = /[\u007f-\u00a0\u2028\u2029\ufeff]/g
 
 /**
  * JSON data as block YAML that kubectl and every YAML parser read back as the same data. The library writes it too, but
- * needs seven seconds for the report of ten thousand pods.
+ * needs seven seconds for the report of ten thousand pods. `indent`: of all of it, where it belongs to a key.
  */
-export function writeYaml(value: unknown): string {
+export function writeYaml(value: unknown, indent = ''): string {
   const lines: string[] = []
-  write(value, '', '', lines)
+  write(value, '', indent, lines)
   return `${lines.join('\n')}\n`
 }
 
@@ -27,7 +30,7 @@ function write(value: unknown, lead: string, indent: string, lines: string[]): v
   } else if (isFilledMap(value)) {
     if (lead !== '') lines.push(lead.trimEnd())
     for (const [key, child] of Object.entries(value)) write(child, `${indent}${textOf(key)}: `, `${indent}  `, lines)
-  } else if (typeof value === 'string' && value.includes('\n') && BLOCK.test(value)) {
+  } else if (typeof value === 'string' && value.includes('\n') && !NOT_IN_BLOCK.test(value)) {
     writeBlock(value, lead, indent, lines)
   } else lines.push(lead + scalarText(value))
 }
@@ -47,7 +50,10 @@ function writeBlock(text: string, lead: string, indent: string, lines: string[])
   const body = text.replace(/\n+$/, '')
   const ends = text.length - body.length
   lines.push(`${lead}|${ends === 0 ? '-' : ends === 1 ? '' : '+'}`)
-  for (const line of body.split('\n')) lines.push(line === '' ? '' : indent + line)
+  const written = body.split('\n')
+  // A text may have a million lines: they are put together at once, unless some are empty, and stay so.
+  if (body.includes('\n\n')) for (const line of written) lines.push(line === '' ? '' : indent + line)
+  else lines.push(indent + written.join(`\n${indent}`))
   for (let extra = 1; extra < ends; extra++) lines.push('')
 }
 

@@ -80,3 +80,5 @@ export function wrapped(text: string, indent: string, width = 100): readonly str
   }
   return line === '' ? lines : [...lines, indent + line]
 }
+
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

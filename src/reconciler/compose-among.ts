@@ -25,12 +25,15 @@ export function composeAmong(name: string, pods: readonly Pod[]): Among {
   const byCreator = Map.groupBy(pods, creatorOf)
   if (byCreator.size === 1 || byCreator.size > MOST_CREATORS) return whole
   let members: readonly Pod[] = []
+  const accepted = new Set<string | undefined>()
   const strangers: Standing[] = []
-  for (const own of byCreator.values()) {
-    const together = pods.filter(pod => members.includes(pod) || own.includes(pod))
+  for (const [creator, own] of byCreator) {
+    const together = pods.filter(pod => accepted.has(creatorOf(pod)) || creatorOf(pod) === creator)
     const composition = composeGroup(name, together)
-    if (members.length === 0 || !isInvalid(composition)) members = together
-    else if ('note' in composition) {
+    if (members.length === 0 || !isInvalid(composition)) {
+      members = together
+      accepted.add(creator)
+    } else if ('note' in composition) {
       const note = `${composition.note}; the others came first, and go on without this one`
       strangers.push(...tell(own.filter(isGated), 'InvalidGroup', note))
     }

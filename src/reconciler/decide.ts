@@ -206,7 +206,7 @@ function stop(pods: readonly Pod[], note: string, workload: QueuedWorkload, engi
 function finished(unit: Unit, workload: QueuedWorkload, end: In<'finished'>, engine: Engine): Decision {
   const late = unit.pods.filter(is.isWaiting)
   // Latecomers keep their finalizer: when the old pods are deleted, and the Workload with them, they begin a new group.
-  const done = unit.pods.filter(pod => !late.includes(pod))
+  const done = unit.pods.filter(pod => !is.isWaiting(pod))
   const note = `Workload ${workload.metadata.name} has finished and takes no more pods: delete this pod, or use another group name`
   return {
     actions: [...done.filter(is.hasOurFinalizer).map(removeFinalizer), ...engine.release(workload)],

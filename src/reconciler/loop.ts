@@ -48,7 +48,8 @@ export interface ReconcilerDeps {
 /** What the API server serves for placing pods together, now. */
 export interface ServedPort {
   readonly served: ServedScheduling
-  onChange(changed: () => void): void
+  /** Returns how to hear of it no more. */
+  onChange(changed: () => void): () => void
 }
 
 /** Which namespaces' pods are queued. */
@@ -57,8 +58,8 @@ export interface NamespaceScope {
   whenKnown(): Promise<unknown>
   /** Undefined: the namespace has not been seen yet. */
   selects(namespace: string): boolean | undefined
-  /** Calls when a namespace is seen for the first time, comes in or goes out. */
-  onChange(changed: (namespace: string) => void): void
+  /** Calls when a namespace is seen for the first time, comes in or goes out. Returns how to hear of it no more. */
+  onChange(changed: (namespace: string) => void): () => void
 }
 
 export interface ReconcilerMetrics extends PerformerMetrics {
@@ -89,6 +90,8 @@ export class Reconciler {
   readonly #grouped: GroupedJobs
   readonly #strays = new Set<string>()
   readonly #tenure: Tenure
+  /** To what outlives this one: with another engine there is another reconciler, and this one goes with all it has read. */
+  readonly #subscriptions: (() => void)[] = []
 
   constructor(deps: ReconcilerDeps) {
     const { api, clock, random, log, observer } = deps
@@ -157,7 +160,7 @@ export class Reconciler {
       })
     }
     // Who waits for what is not served any more, or is now, would hear of it from nobody else.
-    deps.scheduling.onChange(() => {
+    const served = deps.scheduling.onChange(() => {
       if (this.#tenure.begun) this.#addAll()
     })
     this.#engine.onChange?.(() => {
@@ -165,10 +168,11 @@ export class Reconciler {
       this.#addAll()
       this.#addQueues()
     })
-    deps.scope.onChange(namespace => {
+    const selected = deps.scope.onChange(namespace => {
       // Before that everything is looked at anyway, and there may be thousands of namespaces.
       if (this.#tenure.begun) this.#addAll(({ metadata }) => metadata.namespace === namespace)
     })
+    this.#subscriptions.push(served, selected)
     // What its pods will ask for may be another amount now.
     this.#caches.limitRanges.subscribe(({ object: { metadata } }) => {
       this.#addAll(job => job.metadata.namespace === metadata.namespace)
@@ -225,6 +229,7 @@ export class Reconciler {
   }
 
   async stop(): Promise<void> {
+    for (const cancel of this.#subscriptions) cancel()
     await this.#queue.stop()
     await this.#caches.whole.stop()
   }
@@ -321,6 +326,8 @@ export class Reconciler {
     const unit = jobUnitFrom(kind, key, this.#records)
     const { actions, standings } = decideJob(unit, this.#engine, this.#timestamp())
     this.#standings.tell(standings)
+    const known = unit.job ?? unit.leftOut
+    if (known !== undefined) this.#standings.settle([known], standings)
     return await this.#performer.performAll(actions, turn, (action, message) => refusedJob(unit, action, message))
   }
 

@@ -7,6 +7,7 @@ import { type Action, type Model, type Owner, subjectOf, type Target } from '../
 import { jobOutline } from '../workload/jobs/job-kinds.ts'
 import { POD_OUTLINE } from './cache-contents.ts'
 import { changeTo, hasSameController } from './ensure.ts'
+import { areSeated } from './seated.ts'
 import { withWholeTemplates } from './whole-templates.ts'
 
 /** Where the API server's answers go, so that the next decision is never older than our own last write. */
@@ -136,6 +137,9 @@ async function send(action: Action, api: KubeApi, writeBack: WriteBack): Promise
       return await patchJob(action, api, writeBack)
     case 'UnlessPodsLeft':
       return await unlessPodsLeft(action, api, writeBack)
+    case 'WhileSeated':
+      if (!(await areSeated(action, api, pod => writeBack(PODS, pod)))) return STALE
+      return await inTurn(action.actions, api, writeBack)
     case 'DeleteWorkload': {
       const { namespace, name, uid } = action.workload
       await api.delete(action.resource, { namespace, name }, { uid })
@@ -161,13 +165,17 @@ function patchPod(api: KubeApi, pod: Target, change: { metadata?: object; spec?:
   return api.patch<Pod>(PODS, ref, { type: 'strategic', body }, { outline: POD_OUTLINE })
 }
 
-/** Kueue's condition for who watches pods and wants to know why one went. It is no reason to let it live. */
+/** Kueue's condition for who watches pods and wants to know why one went. Who may not say it stops it all the same. */
 async function explainStop(pod: Target, because: NonNullable<Of<'DeletePod'>['because']>, api: KubeApi): Promise<void> {
   const { reason, message, at } = because
   const condition = { type: 'TerminationTarget', status: 'True', reason, message, lastTransitionTime: at }
   const body = { metadata: { uid: pod.uid }, status: { conditions: [condition] } }
   const ref = { namespace: pod.namespace, name: pod.name, subresource: 'status' }
-  await api.patch<Pod>(PODS, ref, { type: 'strategic', body }, { outline: POD_OUTLINE })
+  try {
+    await api.patch<Pod>(PODS, ref, { type: 'strategic', body }, { outline: POD_OUTLINE })
+  } catch (error) {
+    if (!(error instanceof ApiError) || ![400, 403, 422].includes(error.status)) throw error
+  }
 }
 
 /** The identity goes into the patch itself, in the words of its type: 409 for another version, 422 for another uid. */
@@ -198,7 +206,10 @@ async function unlessPodsLeft(action: Of<'UnlessPodsLeft'>, api: KubeApi, writeB
   const { namespace, labelSelector, actions } = action
   const query = { namespace, labelSelector, fieldSelector: LIVE, limit: 1, metadataOnly: true }
   const { items } = await api.list(PODS, query)
-  if (items.length > 0) return STALE
+  return items.length > 0 ? STALE : await inTurn(actions, api, writeBack)
+}
+
+async function inTurn(actions: readonly Action[], api: KubeApi, writeBack: WriteBack): Promise<Result> {
   for (const next of actions) {
     const result = await perform(next, api, writeBack)
     if (result.kind !== 'done') return result

@@ -26,9 +26,10 @@ interface Subject {
   readonly pods: number
 }
 
+const objectOf = (standing: Standing | JobStanding): KubeObject => ('job' in standing ? standing.job : standing.pod)
+
 function subjectOf(standing: Standing | JobStanding): Subject {
-  const object = 'job' in standing ? standing.job : standing.pod
-  const { namespace, name = '', uid = '', creationTimestamp } = object.metadata
+  const { namespace, name = '', uid = '', creationTimestamp } = objectOf(standing).metadata
   const createdAt = creationTimestamp ?? ''
   const of = { ...(namespace !== undefined && { namespace }), name, uid }
   if (!('job' in standing)) return { regarding: { apiVersion: 'v1', kind: 'Pod', ...of }, createdAt, pods: 1 }
@@ -82,8 +83,8 @@ export class Standings {
   }
 
   /** They stand nowhere any more: what they were told stays told, but they are not counted among those who wait. */
-  settle(objects: readonly KubeObject[], standings: readonly Standing[]): void {
-    const standing = new Set(standings.map(({ pod }) => pod.metadata.uid))
+  settle(objects: readonly KubeObject[], standings: readonly (Standing | JobStanding)[]): void {
+    const standing = new Set(standings.map(each => objectOf(each).metadata.uid))
     for (const {
       metadata: { uid = '' },
     } of objects) {
@@ -114,7 +115,7 @@ export class Standings {
   forget({ metadata: { uid = '' } }: KubeObject): void {
     this.#uncount(this.#told.get(uid))
     this.#told.delete(uid)
-    this.#events.forget(uid)
+    this.#events.forget(uid, 'Queue', 'Place')
   }
 
   #uncount(told: { readonly reason: Reason; readonly pods: number } | undefined): void {

@@ -2,6 +2,7 @@ import type { EnvelopeCheck } from '../admission/envelope.ts'
 import type { UserInfo } from '../admission/review.ts'
 import type { Configuration } from '../config/configuration.ts'
 import type { Unreadable } from '../documents/place.ts'
+import type { Roles } from '../webhooks/roles.ts'
 import type { World } from '../webhooks/world.ts'
 import { ClusterState } from './cluster-state.ts'
 import { Inputs } from './inputs.ts'
@@ -28,6 +29,8 @@ export interface ReviewOptions {
   readonly ignore?: readonly string[]
   readonly skipUnknown?: boolean
   readonly baseline?: Baseline
+  /** A memory of what pods of one role have in common, for those that come in numbers. */
+  readonly roles?: Roles
   /** Called between documents, so that others get their turn. What it throws ends the review. */
   readonly pause?: () => Promise<void> | undefined
 }
@@ -42,7 +45,7 @@ export async function* reviewFiles(options: ReviewOptions): AsyncGenerator<Entry
   }
   // With half of the cluster missing, every answer could be wrong.
   if (wrongState.length > 0) for (const each of wrongState) yield unreadable(each)
-  else yield* reviewInputs(options, state.world(options.config))
+  else yield* reviewInputs(options, { ...state.world(options.config), ...(options.roles && { roles: options.roles }) })
 }
 
 async function* reviewInputs(options: ReviewOptions, world: World): AsyncGenerator<Entry> {

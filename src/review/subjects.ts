@@ -1,11 +1,13 @@
 import type { EnvelopeCheck } from '../admission/envelope.ts'
 import type { AdmissionRequest, GroupVersionKind, UserInfo } from '../admission/review.ts'
+import type { Configuration } from '../config/configuration.ts'
 import type { ReadDocument } from '../documents/documents.ts'
 import type { Path, Unreadable } from '../documents/place.ts'
 import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
 import type { ResultSource } from './report.ts'
 import { isServed, kindOf, resourceOf } from './rules.ts'
+import { podTemplatePaths } from './template-paths.ts'
 
 /** One object to review, and the request in which the API server would send it. */
 export interface Subject {
@@ -19,6 +21,8 @@ export interface Subject {
 }
 
 export interface SubjectOptions {
+  /** It names kinds that make pods, and those live in namespaces. */
+  readonly config: Configuration
   /** Of objects that name none. */
   readonly namespace: string
   /** Who asks. It replaces what an AdmissionReview says; undefined leaves that as it is. */
@@ -119,7 +123,7 @@ function isKind(kind: unknown): kind is GroupVersionKind {
   return isObject(kind) && [kind.group, kind.version, kind.kind].every(part => typeof part === 'string')
 }
 
-function requestFor(value: unknown, { namespace, user }: SubjectOptions): AdmissionRequest | string {
+function requestFor(value: unknown, { namespace, user, config }: SubjectOptions): AdmissionRequest | string {
   if (!isObject(value)) return 'is no object: a manifest has apiVersion, kind and metadata'
   const { apiVersion, kind, metadata } = value
   if (typeof kind !== 'string' || kind === '') return 'the object has no kind: add it, as "kind: Pod"'
@@ -129,7 +133,7 @@ function requestFor(value: unknown, { namespace, user }: SubjectOptions): Admiss
   const gvk = kindOf(apiVersion, kind)
   const given = isObject(metadata) ? metadata : {}
   // Whether a kind that is not ours lives in a namespace at all is not known here.
-  const fallback = isServed(gvk) ? namespace : ''
+  const fallback = isServed(gvk) || podTemplatePaths(gvk, config).length > 0 ? namespace : ''
   return {
     uid: NO_UID,
     kind: gvk,
@@ -138,10 +142,31 @@ function requestFor(value: unknown, { namespace, user }: SubjectOptions): Admiss
     namespace: textOr(given.namespace, fallback),
     operation: 'CREATE',
     ...(user === undefined ? {} : { userInfo: user }),
-    object: value as unknown as KubeObject,
+    object: decoded(value) as unknown as KubeObject,
     oldObject: null,
   }
 }
+
+/** As the API server reads it, where labels and annotations that are null are empty texts. */
+export function decoded(value: Fields): Fields {
+  const { metadata } = value
+  if (!isObject(metadata)) return value
+  const texts = TEXTS.filter(key => hasNull(metadata[key]))
+  if (texts.length === 0) return value
+  const filled = texts.map(key => [key, withoutNull(metadata[key] as Fields)])
+  return { ...value, metadata: { ...metadata, ...Object.fromEntries(filled) } }
+}
+
+const TEXTS = ['labels', 'annotations'] as const
+
+function hasNull(map: unknown): boolean {
+  if (!isObject(map)) return false
+  for (const key in map) if (map[key] === null) return true
+  return false
+}
+
+const withoutNull = (map: Fields): Fields =>
+  Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value ?? '']))
 
 function textOr(value: unknown, fallback: string): string {
   return typeof value === 'string' && value !== '' ? value : fallback

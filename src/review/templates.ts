@@ -6,7 +6,7 @@ import { controllerKindOf } from '../kube/vocabulary/frameworks.ts'
 import type { KubeObject, OwnerReference, StringMap } from '../kube/vocabulary/objects.ts'
 import type { OwnerFacts, World } from '../webhooks/world.ts'
 import { nameOf } from './results.ts'
-import type { Subject } from './subjects.ts'
+import { decoded, type Subject } from './subjects.ts'
 import { podTemplatePaths } from './template-paths.ts'
 
 /** A pod as it would be created from a template, and the world in which its owners exist. */
@@ -182,7 +182,8 @@ function madeRequest(
   request: AdmissionRequest,
   config: Configuration,
 ): AdmissionRequest {
-  const metadata = isObject(template.metadata) ? template.metadata : {}
+  const { metadata: given } = decoded(template)
+  const metadata = isObject(given) ? given : {}
   const { name: _name, generateName: _generateName, ...kept } = metadata
   const owner = controller?.reference
   const object = {

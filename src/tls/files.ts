@@ -68,7 +68,9 @@ async function read(folder: string, now: number): Promise<{ record: CertificateR
   const marks = await Promise.all([OURS, FORMERLY_OURS].map(name => modified(file(name))))
   const ours = current === undefined || marks.some(mark => mark !== undefined)
   const written = await modified(file(NAMES.bundle))
-  return { record: { ours, current, next, bundle: bundle ?? '' }, ageMs: written === undefined ? 0 : now - written }
+  // A file is younger than nothing where it was written in this millisecond, or by a clock that is ahead of ours.
+  const ageMs = written === undefined ? 0 : Math.max(0, now - written)
+  return { record: { ours, current, next, bundle: bundle ?? '' }, ageMs }
 }
 
 /** In an order in which a process can be killed anywhere: what is there then is good, or is made again. */

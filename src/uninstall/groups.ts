@@ -10,7 +10,7 @@ import { isOurPodGroupName, podGroupOf } from '../workload/placement.ts'
 import { kaiLinkOf } from '../workload/pod-facts.ts'
 import { isAlive } from './pods.ts'
 import type { Job, Remains, SchedulingObject } from './remains.ts'
-import { merged, nulled, remove, type Step } from './steps.ts'
+import { isGoing, merged, nulled, remove, type Step } from './steps.ts'
 
 /**
  * A pod names its PodGroup for good, and its scheduler holds it until there is one. So what pods still name stays and is
@@ -52,7 +52,10 @@ function ofJobs({ podGroups, jobs, podGroupVersion }: Remains): readonly Step[] 
     })
 }
 
-/** Named by somebody and never made: without one he would wait for ever, whoever lifts his gate. */
+/**
+ * Named by somebody and never made: without one he would wait for ever, whoever lifts his gate. Who is about to go needs
+ * none, and where his whole namespace goes the API server lets nobody make one.
+ */
 function missing({ podGroups, pods, jobs, podGroupVersion }: Remains): readonly Step[] {
   if (podGroupVersion === undefined) return []
   const resource = POD_GROUPS[podGroupVersion]
@@ -62,11 +65,12 @@ function missing({ podGroups, pods, jobs, podGroupVersion }: Remains): readonly 
     const key = keyOf({ namespace: namespace ?? '', name: name ?? '' })
     if (name !== undefined && !there.has(key)) wanted.set(key, [...(wanted.get(key) ?? []), owner])
   }
-  for (const pod of pods.filter(isAlive)) {
+  for (const pod of pods.filter(each => isAlive(each) && !isGoing(each))) {
     const name = podGroupOf(pod)
     if (name !== undefined && isOurPodGroupName(name)) want(pod.metadata, name, asOwner(pod))
   }
-  for (const job of jobs.flatMap(({ kind, objects }) => (kind.resource === JOBS ? objects.filter(isGrouped) : []))) {
+  const ofJobs = jobs.flatMap(({ kind, objects }) => (kind.resource === JOBS ? objects : []))
+  for (const job of ofJobs.filter(each => isGrouped(each) && !isGoing(each))) {
     want(job.metadata, groupNamedBy(job), { ...asOwner(job), apiVersion: 'batch/v1', kind: 'Job' })
   }
   return [...wanted].map(([key, ownerReferences]) => {
@@ -105,7 +109,6 @@ function isOfQueue({ metadata }: KubeObject): boolean {
 }
 
 const ownerUid = ({ metadata }: KubeObject): string => controllerOf(metadata.ownerReferences)?.uid ?? ''
-const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp != null
 const keyOf = ({ namespace, name }: { readonly namespace?: string; readonly name?: string }): string =>
   `${namespace ?? ''}/${name ?? ''}`
 

@@ -1,8 +1,10 @@
 import type { Resource } from '../kube/vocabulary/api.ts'
 import {
   CLUSTER_ROLES,
+  JOBS,
   LEASES,
   MUTATING_WEBHOOKS,
+  PODS,
   SECRETS,
   VALIDATING_POLICIES,
   VALIDATING_POLICY_BINDINGS,
@@ -34,7 +36,8 @@ const POLICY_NAMES: readonly string[] = [
   ...['muster-account-jobs', 'muster-account-kueue', 'muster-account-names', 'muster-account-pod-groups'],
   ...['muster-account-pods', 'muster-account-scheduling', 'muster-account-subresources', 'muster-account-webhooks'],
   ...['muster-break-glass', 'muster-job-bindings', 'muster-job-group-members', 'muster-job-groups'],
-  ...['muster-job-pods', 'muster-pod-group-members', 'muster-pod-groups', 'muster-pod-status', 'muster-workload-size'],
+  ...['muster-job-pods', 'muster-jobset-jobs', 'muster-pod-group-members', 'muster-pod-groups', 'muster-pod-status'],
+  'muster-workload-size',
 ]
 
 export const WIDE_KINDS: readonly OwnKind[] = [
@@ -47,7 +50,10 @@ export const WIDE_KINDS: readonly OwnKind[] = [
   own(CLUSTER_ROLES, 'muster', 'muster-kueue', 'muster-workloads-edit', 'muster-workloads-view'),
 ]
 
-/** Kinds of which somebody may have put objects of his own into Muster's namespace. */
+/**
+ * Kinds of which somebody may have put objects of his own into Muster's namespace; those of CustomResourceDefinitions
+ * come to them. What only says something about the namespace itself, as a quota does, goes with it.
+ */
 export const NARROW_KINDS: readonly OwnKind[] = [
   own(ROLE_BINDINGS, 'muster'),
   own(DEPLOYMENTS, 'muster'),
@@ -62,7 +68,25 @@ export const NARROW_KINDS: readonly OwnKind[] = [
   own(LEASES, 'muster'),
   own(kind('policy', 'poddisruptionbudgets', 'PodDisruptionBudget'), 'muster'),
   own(kind('networking.k8s.io', 'networkpolicies', 'NetworkPolicy'), 'muster'),
+  own(PODS),
+  own(kind('', 'replicationcontrollers', 'ReplicationController')),
+  own(kind('apps', 'replicasets', 'ReplicaSet')),
+  own(JOBS),
+  own(kind('batch', 'cronjobs', 'CronJob')),
+  own(kind('networking.k8s.io', 'ingresses', 'Ingress')),
+  own({ ...kind('autoscaling', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler'), version: 'v2' }),
 ]
+
+/** What the overlays call theirs, of kinds that others define. */
+const CUSTOM_NAMES: Readonly<Record<string, readonly string[]>> = {
+  'issuers.cert-manager.io': ['muster-self-signed', 'muster-ca'],
+  'certificates.cert-manager.io': ['muster-ca', 'muster-tls'],
+  'podmonitors.monitoring.coreos.com': ['muster'],
+  'prometheusrules.monitoring.coreos.com': ['muster'],
+}
+
+export const customKind = (resource: Resource): OwnKind =>
+  own(resource, ...(CUSTOM_NAMES[`${resource.plural}.${resource.group}`] ?? []))
 
 /** Made by Kubernetes in every namespace, and anew when somebody deletes them. */
 export const OF_EVERY_NAMESPACE: readonly string[] = ['kube-root-ca.crt', 'default']

@@ -86,7 +86,7 @@ const refOf = ({ metadata: { namespace, name = '' } }: KubeObject): ObjectRef =>
   ...(namespace !== undefined && { namespace }),
 })
 
-function describe({ resource, object: { metadata } }: Step): string {
+export function describe({ resource, object: { metadata } }: Step): string {
   const { namespace, name } = metadata
   return `${resource.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }

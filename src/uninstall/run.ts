@@ -1,6 +1,6 @@
 import { sleep } from '../kube/vocabulary/backoff.ts'
 import { decideUninstall, type Plan } from './decide.ts'
-import { type Hands, performPhase, type Refusal } from './perform.ts'
+import { describe, type Hands, performPhase, type Refusal } from './perform.ts'
 import type { Choice, Remains } from './remains.ts'
 import type { Phase, PhaseName, Step } from './steps.ts'
 
@@ -26,9 +26,15 @@ export interface Leave extends Hands {
 const PATIENCE_MS = 30_000
 const PAUSE_MS = 1_000
 
+const undone = (step: Step): Refusal => ({
+  what: describe(step),
+  message: 'it was written, and is as it was before: somebody else puts it back',
+})
+
 /** Looks, decides, does a stage, and looks again, until there is nothing to do. */
 export async function leave({ survey, choice, onProgress, ...hands }: Leave): Promise<Deed> {
   const phases = new Map<PhaseName, Step[]>()
+  const known = new Set<string>()
   let lastSuccess = hands.clock.monotonic()
   for (;;) {
     const plan = decideUninstall(await survey(), choice)
@@ -38,10 +44,13 @@ export async function leave({ survey, choice, onProgress, ...hands }: Leave): Pr
     for (const phase of stage) {
       const { done, refused } = await performPhase(phase, hands, count => onProgress(phase, count))
       phases.set(phase.name, [...(phases.get(phase.name) ?? []), ...done])
-      if (done.length > 0) lastSuccess = hands.clock.monotonic()
-      left = refused
+      const ids = done.map(step => `${phase.name} ${describe(step)} ${step.object.metadata.uid}`)
+      const isNew = ids.some(id => !known.has(id))
+      for (const id of ids) known.add(id)
+      if (isNew) lastSuccess = hands.clock.monotonic()
+      left = refused.length > 0 || isNew ? refused : done.map(undone)
       // What comes later relies on this.
-      if (refused.length > 0) break
+      if (left.length > 0) break
     }
     const givesUp = left.length > 0 && hands.clock.monotonic() - lastSuccess > PATIENCE_MS
     if (hands.signal.aborted || givesUp) return { phases, left, plan }

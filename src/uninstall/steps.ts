@@ -38,12 +38,16 @@ export const PHASES = {
 } as const
 export type PhaseName = keyof typeof PHASES
 
+export const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp != null
+
 export interface Phase {
   readonly name: PhaseName
   readonly steps: readonly Step[]
 }
 
-export const remove = (resource: Resource, object: KubeObject): Step => ({ kind: 'delete', resource, object })
+/** What was told to go and is still there is waited for: to tell it again changes nothing. */
+export const remove = (resource: Resource, object: KubeObject): Step =>
+  isGoing(object) ? removed(resource, object) : { kind: 'delete', resource, object }
 export const removed = (resource: Resource, object: KubeObject): Step => ({
   ...{ kind: 'delete', resource, object },
   awaited: true,

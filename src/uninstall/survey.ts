@@ -3,7 +3,7 @@ import { kueueSetup } from '../cluster/kueue-configuration.ts'
 import { discoverScheduling } from '../cluster/scheduling-watch.ts'
 import { WORKLOADS } from '../engines/builtin/workloads.ts'
 import type { Sight } from '../insight/sight.ts'
-import type { ListOptions, Resource } from '../kube/vocabulary/api.ts'
+import { ApiError, type ListOptions, type Resource } from '../kube/vocabulary/api.ts'
 import { KAI_POD_GROUPS } from '../kube/vocabulary/kai.ts'
 import { KUEUE_GROUP, KUEUE_KINDS, KUEUE_VERSIONS } from '../kube/vocabulary/kueue.ts'
 import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
@@ -20,7 +20,7 @@ import { GROUPING_ANNOTATIONS, GROUPING_LABELS } from '../workload/grouped/job-t
 import { QUEUED_MARKS } from '../workload/job-facts.ts'
 import { JOB_KINDS } from '../workload/jobs/job-kinds.ts'
 import { type Mark, POD_MARKS } from '../workload/pod-facts.ts'
-import { NARROW_KINDS, type OwnKind, WIDE_KINDS } from './kinds.ts'
+import { CRDS, customKind, NARROW_KINDS, type OwnKind, WIDE_KINDS } from './kinds.ts'
 import type { Job, Of, Remains, SchedulingObject } from './remains.ts'
 
 const keysOf = (marks: readonly Mark[], place: Mark['in']): readonly string[] =>
@@ -57,6 +57,42 @@ const SCHEDULING: Outline = {
   spec: fields('schedulingPolicy', 'minMember'),
 }
 
+interface Definition extends KubeObject {
+  readonly spec: {
+    readonly group: string
+    readonly scope: string
+    readonly names: { readonly plural: string; readonly kind: string }
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[]
+  }
+}
+
+const DEFINITION: Outline = {
+  metadata: fields('name'),
+  spec: { ...fields('group', 'scope'), names: fields('plural', 'kind'), versions: fields('name', 'served') },
+}
+
+/** The kinds of CustomResourceDefinitions of which there may be something in a namespace. */
+const customKinds = (definitions: readonly Definition[]): readonly OwnKind[] =>
+  definitions.flatMap(({ spec: { group, scope, names, versions } }) => {
+    const version = versions.find(({ served }) => served)?.name
+    return scope === 'Namespaced' && version !== undefined
+      ? [customKind({ group, version, ...names, namespaced: true })]
+      : []
+  })
+
+/**
+ * Of kinds of others, in Muster's namespace. Where they cannot be listed there is one: an API server asks a conversion
+ * webhook that is away only for objects that are there.
+ */
+async function orSome(listed: Promise<readonly KubeObject[]>): Promise<readonly KubeObject[]> {
+  try {
+    return await listed
+  } catch (error) {
+    if (error instanceof ApiError && error.status >= 500) return [{ metadata: { name: '*' } }]
+    throw error
+  }
+}
+
 /** Looks at all that Muster may have left anywhere. What the caller may not read is noted by `sight`. */
 export async function survey(sight: Sight): Promise<Remains> {
   const list = async <T extends KubeObject>(resource: Resource, query: ListOptions = {}): Promise<readonly T[]> => {
@@ -76,11 +112,16 @@ export async function survey(sight: Sight): Promise<Remains> {
     resource,
     objects: await list<SchedulingObject>(resource, { outline: SCHEDULING }),
   })
+  const custom = async () => {
+    const query = { namespace: SYSTEM_NAMESPACE, metadataOnly: true }
+    const found = customKinds(await list<Definition>(CRDS, { outline: DEFINITION }))
+    return Promise.all(found.map(async kind => ({ ...kind, objects: await orSome(list(kind.resource, query)) })))
+  }
   const namespace = await sight.get<KubeObject>(NAMESPACES, { name: SYSTEM_NAMESPACE })
   const kueueSetUp = kueueVersion && (await kueueSetup(sight.api, signal))
   return {
     wide: await kinds(WIDE_KINDS, {}),
-    narrow: await kinds(NARROW_KINDS, { namespace: SYSTEM_NAMESPACE }),
+    narrow: [...(await kinds(NARROW_KINDS, { namespace: SYSTEM_NAMESPACE })), ...(await custom())],
     namespace: typeof namespace === 'object' ? namespace : undefined,
     pods: await list<Pod>(PODS, { outline: POD }),
     jobs: await Promise.all(

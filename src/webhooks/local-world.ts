@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import { NAMESPACE_NAME_LABEL, OFFLINE_IDENTITY } from '../kube/vocabulary/names.ts'
 import { NOTHING_SERVED } from '../kube/vocabulary/served-scheduling.ts'
+import { OWN_FRAMEWORKS } from '../workload/jobs/job-kinds.ts'
 import { PLAIN_ROLES } from './roles.ts'
 import type { World } from './world.ts'
 
@@ -18,10 +19,10 @@ export function localWorld(config: Configuration): World {
   }
 }
 
-const BUILTIN: readonly string[] = ['pod', 'batch/job', 'jobset.x-k8s.io/jobset']
-
 /** What is queued with a configuration: by Muster, or, beside pods, by Kueue where that is the engine. */
 export function heldBy(config: Configuration): readonly string[] {
   const { frameworks } = config.integrations
-  return config.engine === 'kueue' ? frameworks : BUILTIN.filter(name => name === 'pod' || frameworks.includes(name))
+  return config.engine === 'kueue'
+    ? frameworks
+    : OWN_FRAMEWORKS.filter(name => name === 'pod' || frameworks.includes(name))
 }

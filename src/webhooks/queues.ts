@@ -31,3 +31,22 @@ export function queueErrors(object: Marked, namespace: string, world: World): re
   const choice = names.length === 0 ? 'none is' : `${names.join(', ')}${more} ${open.length === 1 ? 'is' : 'are'}`
   return [forbidden(labelPath(QUEUE_NAME), `${problem}: of the listed queues, ${choice} open to this namespace`)]
 }
+
+/**
+ * Limits are about requests. What a pod gets by resource claims nobody here counts, and who relies on the limits of a
+ * queue learns it where claims are used.
+ */
+export function uncountedWarnings(object: Marked, templates: readonly ClaimingPods[], world: World): readonly string[] {
+  const { engine, queues } = world.config
+  const limits = engine === 'builtin' ? queues.find(({ name }) => name === queueOf(object))?.limits : undefined
+  const claiming = templates.find(({ claims }) => claims)
+  if (claiming === undefined || limits === undefined || Object.keys(limits).length === 0) return []
+  const detail = 'what pods get by resource claims does not count: its limits are about requests'
+  return [`${claiming.path}spec.resourceClaims: in queue "${queueOf(object)}" ${detail}`]
+}
+
+interface ClaimingPods {
+  /** Where they lie, with the dot that leads into it. */
+  readonly path: string
+  readonly claims: boolean
+}

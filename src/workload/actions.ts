@@ -115,6 +115,18 @@ export type Action =
       readonly asOf: string
       readonly actions: readonly Action[]
     }
+  /**
+   * Does the rest if each of these pods still has its place: a watch that lags shows places as taken that are free, and
+   * who is deleted for it does not come back by himself.
+   */
+  | {
+      readonly kind: 'WhileSeated'
+      readonly namespace: string
+      /** Selects most of them at once; the others are asked for one by one. */
+      readonly labelSelector?: string
+      readonly seated: readonly Target[]
+      readonly actions: readonly Action[]
+    }
   | { readonly kind: 'DeleteWorkload'; readonly resource: Resource; readonly workload: Target }
   | { readonly kind: 'RemoveFinalizer'; readonly pod: Target }
   /** With `because`, the pod says first why it is stopped, in its condition `TerminationTarget`. */
@@ -139,8 +151,8 @@ export function subjectOf(action: Action): {
     const { namespace = '', name = '' } = action.wanted.metadata
     return { resource: action.resource, namespace, name }
   }
-  if (action.kind === 'UnlessPodsLeft') {
-    return { resource: PODS, namespace: action.namespace, name: action.labelSelector }
+  if (action.kind === 'UnlessPodsLeft' || action.kind === 'WhileSeated') {
+    return { resource: PODS, namespace: action.namespace, name: action.labelSelector ?? '' }
   }
   if ('job' in action) return { resource: action.resource, namespace: action.job.namespace, name: action.job.name }
   if ('pod' in action) return { resource: PODS, namespace: action.pod.namespace, name: action.pod.name }

@@ -1,4 +1,4 @@
-import { dnsLabelProblems, subdomainProblems } from '../kube/vocabulary/formats.ts'
+import { dnsLabelProblems, MAX_LABEL_LENGTH, subdomainProblems } from '../kube/vocabulary/formats.ts'
 import {
   GROUP_COUNT,
   GROUP_FAST_ADMISSION,
@@ -55,8 +55,12 @@ export function groupNameOf(pod: Pod): string | undefined {
   return pod.metadata.annotations?.[GROUP_NAME] || pod.metadata.labels?.[GROUP_NAME] || undefined
 }
 
-/** Selects the pods whose label names the group; those that name it in the annotation nothing selects. */
-export const groupSelector = (name: string): string => `${GROUP_NAME}=${name}`
+/**
+ * Selects the pods whose label names the group; those that name it in the annotation nothing selects, and for a name that
+ * no label holds there is none.
+ */
+export const groupSelector = (name: string): string | undefined =>
+  name.length > MAX_LABEL_LENGTH ? undefined : `${GROUP_NAME}=${name}`
 
 /** Where the group's name is, or would be expected. */
 export function groupNamePath(pod: Pod): string {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isSubdomain } from '../kube/vocabulary/formats.ts'
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { DEFAULT_SCHEDULER } from '../kube/vocabulary/served-scheduling.ts'
 import { announces, groupNameOf, groupRoleOf, isFast, serves } from './group.ts'
@@ -15,8 +16,21 @@ const HASH_LENGTH = 20
 /** The PodGroup of a group, or of one role in it. No part of a Kubernetes name has a line break. */
 export function podGroupNameFor(namespace: string, group: string, role = ''): string {
   const digest = hash('sha256', `${namespace}\n${group}\n${role}`).slice(0, HASH_LENGTH)
+  return `${PREFIX}${shownOf(group)}-${digest}`
+}
+
+/**
+ * A group whose name is none is refused by the validator, which says why. It is asked last: a PodGroup with such a name
+ * would be refused before, by the API server, at a field that nobody has written.
+ */
+function shownOf(group: string): string {
   const shown = group.slice(0, MAX_SHOWN).replace(/[-.]+$/, '')
-  return `${PREFIX}${shown}-${digest}`
+  return isSubdomain(shown)
+    ? shown
+    : shown
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, '-')
+        .replace(/^-|-$/g, '') || 'group'
 }
 
 /** Whether only Muster gives out the name. */

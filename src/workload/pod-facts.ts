@@ -1,4 +1,12 @@
-import { KAI_POD_GROUP, KAI_SUBGROUP } from '../kube/vocabulary/kai.ts'
+import { type Fields, isObject } from '../kube/vocabulary/fields.ts'
+import {
+  KAI_NODE_POOL,
+  KAI_POD_GROUP,
+  KAI_PREEMPTIBILITY,
+  KAI_PROJECT,
+  KAI_QUEUE,
+  KAI_SUBGROUP,
+} from '../kube/vocabulary/kai.ts'
 import {
   ADMISSION_GATE,
   ADMISSION_GATED_BY,
@@ -67,6 +75,14 @@ export const managedLabelOf = (pod: Pod): string | undefined => labelOf(pod, MAN
 export const isMarkedManaged = (pod: Pod): boolean => managedLabelOf(pod) === 'true'
 export const hasOurFinalizer = (pod: Pod): boolean => pod.metadata.finalizers?.includes(MANAGED) ?? false
 
+/** Where metadata, of which nothing has been checked yet, has the marks of a queued pod. */
+export function managedMarksIn({ labels, finalizers }: Fields): readonly string[] {
+  return [
+    ...(isObject(labels) && Object.hasOwn(labels, MANAGED) ? [labelPath(MANAGED)] : []),
+    ...(Array.isArray(finalizers) && finalizers.includes(MANAGED) ? ['metadata.finalizers'] : []),
+  ]
+}
+
 /** Who created it, as the webhook stamped it: equal for equal people of one namespace, and nobody's name. */
 export const creatorOf = (pod: Pod): string | undefined => annotationOf(pod, CREATOR)
 /** The podSet that it was lifted into. */
@@ -128,6 +144,8 @@ export const POD_MARKS: readonly Mark[] = [
   annotationMark(MIRROR_POD),
   labelMark(POD_GROUP),
   annotationMark(KAI_POD_GROUP),
+  // By these its PodGroup of KAI is in the queue, and in the pool of nodes, that the pod asks for, and may be preempted.
+  ...[KAI_QUEUE, KAI_PROJECT, KAI_NODE_POOL, KAI_PREEMPTIBILITY].map(labelMark),
   labelMark(PRIORITY_CLASS),
   labelMark(MAX_EXEC_TIME),
   annotationMark(ADMISSION_GATED_BY),

@@ -9,8 +9,11 @@ const CAMPAIGNS: readonly (readonly [string, Subject, readonly number[]])[] = [
   ['Kueue as the engine', { engine: 'kueue' }, [51, 101]],
   ['Jobs among pods', { jobs: true }, [51, 101]],
   ['JobSets among pods', { sets: true }, [51]],
-  ['groups that kube-scheduler places', { gangs: true }, [51, 101, 151]],
-  ['Jobs that Muster groups', { gangs: true, jobs: true }, [26]],
+  ['groups that kube-scheduler places', { gangs: true }, [31, 81, 131]],
+  ['Jobs that Muster groups', { gangs: true, jobs: true }, [21]],
+  ['pods that KAI places', { kai: true }, [41]],
+  ['limits that change', { limits: true }, [26]],
+  ['limits that change under Jobs', { limits: true, jobs: true }, [21]],
 ]
 
 describe.each(CAMPAIGNS)('every promise of the reconciler holds: %s', (_what, subject, blocks) => {

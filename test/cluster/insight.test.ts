@@ -275,6 +275,6 @@ describe('what people ask of a cluster', { timeout: 300_000 }, () => {
     expect(messageOf('FinalizerStray')).toBe('ml/stray')
     expect(messageOf('PolicyMissing')).toContain('muster-pod-status')
     expect(messageOf('BundleMissing')).toContain('jobs.muster.dev')
-    expect(messageOf('RightMissing')).toContain('patch pods')
+    expect(messageOf('RightMissing')).toContain('pods (get, list, watch, patch, delete)')
   })
 })

@@ -19,13 +19,18 @@ const EMPTY: Overview = {
 
 const keys = newKeys()
 let open: Dashboard | undefined
-let publish = (_overview: Overview): void => {}
+let publish = (_overview: Overview | Error): void => {}
 
 async function start(story: (subject: Subject) => Promise<never> = () => Promise.reject(new Error('away'))) {
-  let current = EMPTY
+  let current: Overview | Error = EMPTY
+  let held: (() => void)[] | undefined
   const looks: (readonly [Look, number, number])[] = []
   const feed = {
-    overview: async () => current,
+    overview: async () => {
+      await new Promise<void>(resolve => (held === undefined ? resolve() : held.push(resolve)))
+      if (current instanceof Error) throw current
+      return current
+    },
     waiting: async (look: Look, from: number, count: number) => {
       looks.push([look, from, count])
       return { total: 0, rows: [] }
@@ -39,7 +44,17 @@ async function start(story: (subject: Subject) => Promise<never> = () => Promise
     },
   }
   open = await startDashboard({ feed, files: pageFiles(), keys, clock: systemClock, port: 0 })
-  return { page: open, looks }
+  /** Nobody gets anything until what is returned is called. */
+  const hold = () => {
+    const asked: (() => void)[] = []
+    held = asked
+    const release = (): void => {
+      held = undefined
+      for (const resolve of asked) resolve()
+    }
+    return Object.assign(release, { waiting: () => asked.length })
+  }
+  return { page: open, looks, hold }
 }
 
 afterEach(async () => {
@@ -101,6 +116,16 @@ describe('the door of the dashboard', () => {
       expect(await ask(page, '/', { ...bearer, host }), host).toMatchObject({ status: 421 })
     }
     expect(await ask(page, '/', { ...bearer, host: `localhost:${page.port}` })).toMatchObject({ status: 200 })
+  })
+
+  it('listens on 127.0.0.1 and on no other address of this machine', async () => {
+    const { page } = await start()
+    const elsewhere = new Promise((resolve, reject) => {
+      const sent = httpRequest({ port: page.port, host: '127.0.0.2', path: '/', timeout: 5000, agent: false }, resolve)
+      sent.on('timeout', () => sent.destroy(new Error('nobody answers')))
+      sent.once('error', reject).end()
+    })
+    await expect(elsewhere).rejects.toThrow()
   })
 
   it('answers no other site, and changes nothing', async () => {
@@ -192,6 +217,52 @@ describe('what the dashboard tells', () => {
     const stranger = follow(page, { 'last-event-id': 'other.1' })
     await eventually('the whole', () => stranger.text.includes('event: whole'))
     stranger.end()
+  })
+
+  it('forgets pages that were closed before they got anything', async () => {
+    const { page, hold } = await start()
+    const release = hold()
+    for (let round = 0; round < 20; round++) {
+      const reader = follow(page)
+      await eventually('it has asked', () => release.waiting() === round + 1)
+      reader.end()
+    }
+    // The server hears of a closed connection before it hears of the next request on another one.
+    await ask(page, '/', bearer)
+    release()
+    const reader = follow(page)
+    await eventually('the whole', () => reader.text.includes('event: whole'))
+    reader.end()
+  })
+
+  it('ends where it cannot be reckoned, so that the page says so and asks again, and goes on after that', async () => {
+    const { page } = await start()
+    const reader = follow(page)
+    await eventually('the whole', () => reader.text.includes('event: whole'))
+    publish(new Error('an object that nobody has thought of'))
+    await eventually('it is over', () => reader.isOver)
+    publish({ ...EMPTY, revision: 2 })
+    const second = follow(page)
+    await eventually('the whole', () => second.text.includes('event: whole'))
+    second.end()
+  })
+
+  it('comes whole to who was away for longer than is remembered', async () => {
+    const { page } = await start()
+    const [first, witness] = [follow(page), follow(page)]
+    await eventually('both read', () => [first, witness].every(({ text }) => text.includes('event: whole')))
+    publish({ ...EMPTY, revision: 2 })
+    await eventually('a change', () => first.text.includes('event: change'))
+    const last = /id: (\S+)\n(?![\s\S]*id: )/.exec(first.text)?.[1] ?? ''
+    first.end()
+    for (let revision = 3; revision < 80; revision++) {
+      publish({ ...EMPTY, revision })
+      await eventually('it was told', () => witness.text.includes(`"revision":${revision}`))
+    }
+    const back = follow(page, { 'last-event-id': last })
+    await eventually('something', () => back.text.includes('event: '))
+    expect(back.events()[0]).toMatchObject({ event: 'whole', data: { revision: 79 } })
+    for (const reader of [back, witness]) reader.end()
   })
 
   it('goes to sixteen open pages, and the seventeenth is told why it does not', async () => {

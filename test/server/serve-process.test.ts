@@ -211,6 +211,10 @@ describe('muster serve, started wrongly', () => {
   it.each([
     [['--port', 'http'], '--port: "http" is not a whole number from 0 to 65535'],
     [['--prot', '1'], "Unknown option '--prot' (did you mean --port?); see muster serve --help"],
+    [['--context', 'other'], '--context is one of a kubeconfig file: name the file, too, with --kubeconfig'],
+    [['kubeconfig'], 'it takes no names, and there is "kubeconfig"'],
+    [['--record', '/dev/null/folder'], '--record: /dev/null/folder cannot be written'],
+    [['--certs-dir', '/dev/null/certs'], 'certificates cannot be kept in /dev/null/certs (ENOTDIR)'],
     [['--log-level', 'loud'], '--log-level: "loud" is none of'],
     [['--kubeconfig', '/nonexistent/kubeconfig'], '/nonexistent/kubeconfig'],
     [['--config', '/nonexistent/muster.yaml'], '/nonexistent/muster.yaml'],

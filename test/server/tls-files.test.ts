@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -123,6 +123,20 @@ describe('the certificate folder', () => {
     expect(await load()).toEqual(pair)
     await expect(load(Date.now() + 31 * DAY)).rejects.toThrow(/cannot be served: not valid today .* not its to replace/)
     expect(await readFile(join(folder, 'tls.crt'), 'utf8')).toBe(pair.certificate)
+  })
+})
+
+describe('a folder that a clock ahead of ours has written', () => {
+  it.each(['ours', 'somebody else\u2019s'])('is served all the same: %s', async whose => {
+    const pair = whose === 'ours' ? await load() : await issuePair()
+    if (whose !== 'ours') {
+      await mkdir(folder)
+      await writePair(pair)
+      await writeFile(join(folder, 'ca.crt'), pair.bundle)
+    }
+    const ahead = new Date(Date.now() + 60_000)
+    await utimes(join(folder, 'ca.crt'), ahead, ahead)
+    expect(await load()).toEqual(pair)
   })
 })
 

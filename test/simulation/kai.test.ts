@@ -3,7 +3,7 @@ import { expectEveryPromiseKept } from './runs/expect-kept.ts'
 import { generate } from './schedule/generate.ts'
 
 describe('every promise of the reconciler holds where KAI places pods', () => {
-  it.each([1, 41])('in the 40 runs from seed %i', from => expectEveryPromiseKept(from, 40, { kai: true }))
+  it('in the 40 runs from seed 1', () => expectEveryPromiseKept(1, 40, { kai: true }))
 
   it('whatever people do to the PodGroups', () => {
     const done = new Set<string>()

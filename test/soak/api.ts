@@ -27,13 +27,15 @@ export interface Follower {
 }
 
 const ANSWER_MS = 35_000
+/** The API server closes what nobody has used for 90 s: a request on its way in that moment would be lost. */
+const IDLE_MS = 60_000
 const PAUSE_MS = 200
 
 /** The API server as clients see it: no retries, so that every failed answer is counted. */
 export async function createApi(kubeconfig: string) {
   const credentials = await kubeconfigCredentials({ file: kubeconfig, clock: systemClock })
   const { tls } = await credentials.access(false)
-  const agent = new Agent({ ...tls, keepAlive: true, maxSockets: 32 })
+  const agent = new Agent({ ...tls, keepAlive: true, maxSockets: 32, timeout: IDLE_MS })
   const streams = new Agent({ ...tls })
   let closed = false
 
@@ -78,10 +80,10 @@ export async function createApi(kubeconfig: string) {
       const call = request(new URL(path, credentials.server), { agent: streams }, response => {
         const lines = createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY })
         lines.on('line', line => {
-          const { type, object } = JSON.parse(line) as WatchEvent
-          if (type === 'ERROR') call.destroy()
-          else if (type === 'DELETED') follower.gone(object)
-          else if (type !== 'BOOKMARK') follower.changed(object)
+          const event = eventOf(line)
+          if (event === undefined || event.type === 'ERROR') call.destroy()
+          else if (event.type === 'DELETED') follower.gone(event.object)
+          else if (event.type !== 'BOOKMARK') follower.changed(event.object)
         })
         lines.on('error', () => {})
         response.on('close', resolve)
@@ -110,6 +112,15 @@ export async function createApi(kubeconfig: string) {
 }
 
 export type Api = Awaited<ReturnType<typeof createApi>>
+
+/** Undefined for the half line with which a server goes that is killed. */
+function eventOf(line: string): WatchEvent | undefined {
+  try {
+    return JSON.parse(line) as WatchEvent
+  } catch {
+    return undefined
+  }
+}
 
 function answerOf(status: number, text: string): Answer {
   try {

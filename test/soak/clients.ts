@@ -12,7 +12,7 @@ const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`
 const CONFLICT = 409
 const GONE = 404
 /** A unit that has not ended so long after it was created, with the API server there all the time, never will. */
-const PATIENCE_MS = 600_000
+const PATIENCE_MS = 300_000
 
 export interface ClientDeps {
   readonly api: Api
@@ -23,6 +23,8 @@ export interface ClientDeps {
   readonly stopping: () => boolean
   /** What did not end in time. */
   readonly stuck: string[]
+  /** What somebody waits for now. */
+  readonly awaited: Set<string>
   /** What was created, ended or changed, by kind. */
   readonly done: Record<'pods' | 'groups' | 'jobs' | 'updates' | 'deletions', number>
 }
@@ -158,15 +160,17 @@ export class Clients {
   }
 
   async #until(what: string, check: () => boolean): Promise<void> {
-    const { now, tally, stuck } = this.#deps
+    const { now, tally, stuck, awaited } = this.#deps
     const since = now()
+    awaited.add(what)
     while (!check()) {
       if (now() - since - tally.apiAwaySince(since) > PATIENCE_MS) {
         stuck.push(`${what} has not ended`)
-        return
+        break
       }
       await sleep(50)
     }
+    awaited.delete(what)
   }
 }
 

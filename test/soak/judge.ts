@@ -13,6 +13,12 @@ const LIMITS_LINGER_MS = 60_000
 /** For so long a group may be half lifted; who lifts it may be killed in between, and another one has to take over. */
 export const WHOLE_MS = 60_000
 
+/**
+ * For so long a member counts that its client has deleted: between the admission of all of them and the lift of each, and
+ * a lift may be on its way.
+ */
+const LEFT_LINGER_MS = 30_000
+
 interface Seen {
   readonly name: string
   readonly queue: string
@@ -37,6 +43,8 @@ export class Judge {
   readonly #now: () => number
   readonly #pods = new Map<string, Seen>()
   readonly #groups = new Map<string, Group>()
+  /** When members of groups went. */
+  readonly #left: { readonly group: string; readonly at: number }[] = []
   readonly #limits = new Map<string, { readonly since: number; readonly pods: number }[]>()
   readonly #activeSince = new Map<string, number>()
   readonly wrong: string[] = []
@@ -104,6 +112,9 @@ export class Judge {
   }
 
   #forget(uid: string): void {
+    const group = this.#pods.get(uid)?.group
+    if (group !== undefined) this.#left.push({ group, at: this.#now() })
+    while ((this.#left[0]?.at ?? this.#now()) < this.#now() - LEFT_LINGER_MS) this.#left.shift()
     this.#pods.delete(uid)
     this.#activeSince.delete(uid)
   }
@@ -127,7 +138,10 @@ export class Judge {
     if (this.#groups.has(name)) return
     this.#groups.set(name, { liftedAt: this.#now(), partialSince: undefined })
     this.lifts.groups++
-    const present = [...this.#pods.values()].filter(({ group }) => group === name).length
+    const hasJustLeft = ({ group, at }: { readonly group: string; readonly at: number }): boolean =>
+      group === name && at >= this.#now() - LEFT_LINGER_MS
+    const present =
+      [...this.#pods.values()].filter(({ group }) => group === name).length + this.#left.filter(hasJustLeft).length
     if (present < pod.size)
       this.wrong.push(`${pod.name} is lifted with ${present} of ${pod.size} pods of ${name} there`)
   }

@@ -76,7 +76,10 @@ export class Prober {
     const body = queuedPod({ namespace: NAMESPACE, name, queue: 'open', cpu: '1m' })
     this.#createdAt.set(name, startedAt)
     const isMade = this.#tally.take(`create ${name}`, startedAt, await this.#api.send('POST', PODS, body))
-    if (!isMade) this.#createdAt.delete(name)
+    if (isMade) return
+    this.#createdAt.delete(name)
+    // An API server that goes without an answer may have made it all the same.
+    await this.#delete(name)
   }
 
   async #delete(name: string): Promise<void> {

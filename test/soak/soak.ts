@@ -66,14 +66,21 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
     ...phases.watches(api),
   ]
   const endAt = now() + minutes * 60_000
-  let isOver = false
+  let [isOver, isDisturbed] = [false, true]
   const stopping = () => now() >= endAt || isOver
   const done = { pods: 0, groups: 0, jobs: 0, updates: 0, deletions: 0 }
   const stuck: string[] = []
-  const deps: ClientDeps = { api, tally, now, pods, jobs, stopping, stuck, done }
-  const working = Promise.all([...startClients(new Clients(deps), new Dice(seed)), prober.run(stopping)])
+  const awaited = new Set<string>()
+  const deps: ClientDeps = { api, tally, now, pods, jobs, stopping, stuck, awaited, done }
+  const working = Promise.all([
+    ...startClients(new Clients(deps), new Dice(seed)),
+    prober.run(() => stopping() && !isDisturbed),
+  ])
   const pids = () => [process.pid, ...site.seats.map(({ muster }) => muster.pid)]
-  const looking = Promise.all([look(judge, tally, starvation, () => isOver), starvation.watch(pids, () => isOver)])
+  const looking = Promise.all([
+    look({ judge, tally, starvation }, tell, () => isOver),
+    starvation.watch(pids, () => isOver),
+  ])
   const failovers: Failover[] = []
   const leader = () => site.seats.find(({ leads }) => leads)
   const scene = {
@@ -87,11 +94,13 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
     failovers,
   }
   const disturbances = await disturb({ minutes, seed, tell }, scene, endAt, now)
+  isDisturbed = false
   tell('nothing goes wrong from here on')
   await Promise.race([working, sleep(Math.max(0, endAt - now()) + ENDING_MS)])
   const memoryMb = site.seats.map(({ muster }) => residentMb(muster.pid))
   const leftBehind = [
     ...stuck,
+    ...[...awaited].map(what => `${what} has not ended when all had`),
     ...prober.unlifted.map(name => `${name} was never lifted`),
     ...(await remains(api, now)),
   ]
@@ -171,9 +180,16 @@ async function untilLed({ leader, site }: Scene): Promise<void> {
   throw new Error('five minutes after it was disturbed Muster is not ready, or nobody leads')
 }
 
-async function look(judge: Judge, tally: Tally, starvation: Starvation, isOver: () => boolean): Promise<void> {
+async function look(
+  { judge, tally, starvation }: Pick<Scene, 'judge' | 'tally' | 'starvation'>,
+  tell: SoakOptions['tell'],
+  isOver: () => boolean,
+): Promise<void> {
+  let told = 0
   while (!isOver()) {
     judge.look(from => tally.apiAwaySince(from) + starvation.since(from))
+    for (const wrong of judge.wrong.slice(told)) tell(`wrong: ${wrong}`)
+    told = judge.wrong.length
     await sleep(LOOK_MS)
   }
 }

@@ -1,3 +1,4 @@
+import { slimOwner } from '../../src/coscheduling/kai/cache-contents.ts'
 import { decideGroup, type KaiAction, type KaiUnit } from '../../src/coscheduling/kai/decide.ts'
 import { identityOf, type Naming } from '../../src/coscheduling/kai/naming.ts'
 import { type KaiPodGroup, type Owner, ownerOf } from '../../src/coscheduling/kai/objects.ts'
@@ -8,6 +9,7 @@ import { POD_GROUP } from '../../src/kube/vocabulary/names.ts'
 import type { KubeObject, OwnerReference, Pod } from '../../src/kube/vocabulary/objects.ts'
 import { groupReferenceOf } from '../../src/workload/group-reference.ts'
 import { awaitsPodGroup, podGroupMarkOf } from '../../src/workload/pod-facts.ts'
+import { KEPT } from './kai-caches.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -78,7 +80,7 @@ export class KaiStage {
 
   #units(): readonly KaiUnit[] {
     const units = new Map<string, KaiUnit & { readonly pods: Pod[] }>()
-    for (const object of this.#all('pod')) {
+    for (const object of this.#known('pod')) {
       const pod = object as Pod
       const reference = groupReferenceOf(pod)
       const namespace = pod.metadata.namespace ?? ''
@@ -92,22 +94,25 @@ export class KaiStage {
   }
 
   #world(): KaiWorld {
-    const find = <T extends KubeObject>(kind: string, namespace: string, name: string) =>
-      this.#objects.get(`${kind}/${namespace}/${name}`) as T | undefined
+    const find = <T extends KubeObject>(kind: string, namespace: string, name: string) => {
+      const found = this.#objects.get(`${kind}/${namespace}/${name}`)
+      return found && (KEPT[kind]?.(found) as T | undefined)
+    }
     return {
       naming: this.#naming,
       apiVersion: 'scheduling.k8s.io/v1alpha1',
       workload: (namespace, name) => find('workload', namespace, name),
       podGroup: (namespace, name) => find('podGroup', namespace, name),
-      kaiPodGroups: name => this.#all('kaiPodGroup').filter(({ metadata }) => metadata.name === name) as KaiPodGroup[],
-      topologies: () => this.#all('topology'),
+      kaiPodGroups: name =>
+        this.#known('kaiPodGroup').filter(({ metadata }) => metadata.name === name) as KaiPodGroup[],
+      topologies: () => this.#known('topology'),
       priorityClass: name => find<KubeObject & { globalDefault: boolean }>('priorityClass', '', name),
     }
   }
 
   #owner(namespace: string, { apiVersion, kind, name }: OwnerReference): Owner | 'absent' {
     const found = this.#objects.get(`owner/${namespace}/${name}`) ?? this.#objects.get(`podGroup/${namespace}/${name}`)
-    return found === undefined ? 'absent' : ownerOf(found, apiVersion, kind)
+    return found === undefined ? 'absent' : slimOwner(ownerOf(found, apiVersion, kind))
   }
 
   #write(action: KaiAction): void {
@@ -132,6 +137,10 @@ export class KaiStage {
 
   #all(kind: string): readonly KubeObject[] {
     return [...this.#objects].filter(([key]) => key.startsWith(`${kind}/`)).map(([, object]) => object)
+  }
+
+  #known(kind: string): readonly KubeObject[] {
+    return this.#all(kind).flatMap(object => KEPT[kind]?.(object) ?? [])
   }
 
   #create(short: Fields): void {
@@ -173,6 +182,7 @@ export class KaiStage {
       namespace,
       uid: (short.uid as string | undefined) ?? `uid-${namespace}-${kind}-${name}`,
       creationTimestamp: new Date(1_800_000_000_000 + 1000 * this.#born++).toISOString(),
+      ...(short.deleting === true && { deletionTimestamp: '2027-01-15T08:00:00Z' }),
       ...(short.labels !== undefined && { labels: short.labels }),
       ...(short.annotations !== undefined && { annotations: short.annotations }),
       ...(owners.length > 0 && { ownerReferences: owners.map(referenceFrom) }),

@@ -5,8 +5,8 @@ import type { NamespaceScope, ServedPort } from '../../src/reconciler/loop.ts'
 export const EVERYWHERE: NamespaceScope = {
   whenKnown: () => Promise.resolve(),
   selects: () => true,
-  onChange: () => {},
+  onChange: () => () => {},
 }
 
 /** An API server without PodGroups of any kind. */
-export const NOTHING_TO_PLACE_BY: ServedPort = { served: NOTHING_SERVED, onChange: () => {} }
+export const NOTHING_TO_PLACE_BY: ServedPort = { served: NOTHING_SERVED, onChange: () => () => {} }

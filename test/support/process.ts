@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
@@ -19,9 +19,13 @@ export async function runMuster(args: readonly string[], stdin = ''): Promise<Fi
   return { code, ...output() }
 }
 
-export function spawnMuster(args: readonly string[], more: Readonly<Record<string, string>> = {}): ChildProcess {
+export function spawnMuster(
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+  stdio: StdioOptions = ['pipe', 'pipe', 'pipe'],
+): ChildProcess {
   const { KUBECONFIG: _kubeconfig, KUBERNETES_SERVICE_HOST: _host, ...env } = process.env
-  return spawn(process.execPath, [ENTRY, ...args], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...env, ...more } })
+  return spawn(process.execPath, [ENTRY, ...args], { stdio, env: { ...env, ...more } })
 }
 
 export function collect(child: ChildProcess): () => { stdout: string; stderr: string } {

@@ -224,3 +224,22 @@ function readdirOrRead(path: string): void {
   if (path.endsWith('/')) readdirSync(path)
   else readFileSync(path)
 }
+
+describe('docs/kueue.md', () => {
+  const weaknesses = read('docs/kueue.md')
+    .split('\n')
+    .filter(line => /^\| G\d+ \|/.test(line))
+    .map(line => ({
+      number: line.split(' ')[1] ?? '',
+      files: [...line.matchAll(/`(test\/[^`]+)`/g)].map(([, file = '']) => file),
+    }))
+
+  it('says of every weakness what becomes of it', () => {
+    expect(weaknesses.map(({ number }) => number)).toEqual(Array.from({ length: 27 }, (_, index) => `G${index + 1}`))
+  })
+
+  it.each(weaknesses)('names a test that has the number $number', ({ number, files }) => {
+    for (const file of files) expect(existsSync(join(root, file)), file).toBe(true)
+    expect(files.filter(file => read(file).includes(`'${number}: `))).not.toEqual([])
+  })
+})

@@ -82,6 +82,22 @@ describe('the judge of the soak', () => {
   })
 })
 
+describe('a member of a group that its client has deleted', () => {
+  const liftedAfter = (ms: number): readonly string[] => {
+    const { judge, time } = judgeOf(9)
+    for (const name of ['a', 'b']) judge.changed(pod(name, { group: 'left', size: 2, gated: true }))
+    judge.gone(pod('a', { group: 'left', size: 2, gated: true }))
+    time.now += ms
+    judge.changed(pod('b', { group: 'left', size: 2 }))
+    return judge.wrong
+  }
+
+  it('counts for the lift that was on its way, and for none that is decided later', () => {
+    expect(liftedAfter(10_000)).toEqual([])
+    expect(liftedAfter(MINUTE)).toEqual(['b is lifted with 1 of 2 pods of left there'])
+  })
+})
+
 describe('who is to blame for a request that failed', () => {
   const hook = (why: string) => `failed calling webhook "pods.muster.dev": failed to call webhook: ${why}`
   const blamed = (

@@ -113,7 +113,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   REQUIRED_TOPOLOGY: { read: GROUP, named: [TOPOLOGY_RULES] },
   PODSET_GROUP: { read: GROUP, named: [TOPOLOGY_RULES] },
   PREFERRED_TOPOLOGY: { read: TOPOLOGY, named: [TOPOLOGY_RULES] },
-  UNCONSTRAINED_TOPOLOGY: { read: TOPOLOGY, named: [TOPOLOGY_RULES] },
+  UNCONSTRAINED_TOPOLOGY: { read: TOPOLOGY, written: ['engines/kueue/placement.ts'], named: [TOPOLOGY_RULES] },
   SLICE_TOPOLOGY: { read: TOPOLOGY, named: [TOPOLOGY_RULES, KUEUE] },
   SLICE_SIZE: { read: TOPOLOGY, named: [TOPOLOGY_RULES, KUEUE] },
   SLICE_CONSTRAINTS: { read: TOPOLOGY, named: [TOPOLOGY_RULES, KUEUE] },

@@ -19,7 +19,7 @@ import { replacementsIn } from '../kubernetes/gangs.ts'
 import { METADATA, withController } from '../kubernetes/kinds.ts'
 import { describeOwner, isLeaving, isOurs } from '../kubernetes/objects.ts'
 import { heldByScheduler, inFewWords, isUnplaced } from '../waiting.ts'
-import { baseOf, defaultPriority, podLabel, queueOf } from './base.ts'
+import { baseOf, defaultPriority, podLabel, preemptibilityOf, queueOf } from './base.ts'
 import type { KaiPodGroup } from './objects.ts'
 
 const KNOWN: Outline = {
@@ -153,6 +153,7 @@ function wantedGroup(admission: Admission, gang: Gang): KaiPodGroup {
   if (first === undefined) throw new Error('a gang has members')
   const base = baseOf(first, [])
   const pool = podLabel(base, KAI_NODE_POOL)
+  const preemptibility = preemptibilityOf(base)
   return {
     apiVersion: `${KAI_POD_GROUPS.group}/${KAI_POD_GROUPS.version}`,
     kind: KAI_POD_GROUPS.kind,
@@ -170,6 +171,7 @@ function wantedGroup(admission: Admission, gang: Gang): KaiPodGroup {
       queue: queueOf(base, []),
       // The API server has looked it up when the pod was created.
       priorityClassName: first.spec.priorityClassName || defaultPriority(base),
+      ...(preemptibility !== undefined && { preemptibility }),
     },
   }
 }

@@ -50,6 +50,7 @@ export class KaiGrouper {
   /** Names that are being written, and for whom: two groups that want one name must not both find it free. */
   readonly #claims = new Map<string, string>()
   readonly #tenure: Tenure
+  #unsubscribe: () => void = () => {}
 
   constructor(deps: KaiGrouperDeps) {
     const { api, clock, random, log } = deps
@@ -64,7 +65,7 @@ export class KaiGrouper {
   #subscribe(): void {
     const { pods, workloads, podGroups, kaiPodGroups, topologies, priorityClasses } = this.#caches
     pods.subscribe(({ object, type }) => {
-      if (type === 'deleted') this.#deps.events.forget(object.metadata.uid ?? '')
+      if (type === 'deleted') this.#deps.events.forget(object.metadata.uid ?? '', 'Group')
       this.#queue.add(unitKeyOf(object))
     })
     for (const informer of podGroups) {
@@ -87,7 +88,7 @@ export class KaiGrouper {
     })
     topologies.subscribe(() => this.#addAll())
     priorityClasses.subscribe(() => this.#addAll())
-    this.#deps.scheduling.onChange(() => this.#look())
+    this.#unsubscribe = this.#deps.scheduling.onChange(() => this.#look())
   }
 
   #addReferring(namespace: string | undefined, source: string): void {
@@ -132,6 +133,7 @@ export class KaiGrouper {
   }
 
   async stop(): Promise<void> {
+    this.#unsubscribe()
     await this.#queue.stop()
     await this.#caches.stop()
   }

@@ -69,16 +69,16 @@ function prepareGangs(
   const needs = active.length === 0 ? [] : needsOf(admission, found, active, known, version)
   const problems = needs.flatMap(({ problem }) => problem ?? [])
   const everybody = lift.map(({ pod }) => pod)
-  const wrong = misplaced.map(({ pod }) => pod)
+  const wrong = new Set(misplaced.map(({ pod }) => pod))
   return {
     actions: needs.flatMap(({ action }) => action ?? []),
     // All of them, those without a name too: a group starts with all its pods or with none.
-    held: new Set(needs.length > 0 ? everybody : wrong),
+    held: needs.length > 0 ? new Set(everybody) : wrong,
     standings: [
       ...misplaced,
       ...problems.slice(0, 1).flatMap(note =>
         tell(
-          everybody.filter(pod => !wrong.includes(pod)),
+          everybody.filter(pod => !wrong.has(pod)),
           'LiftBlocked',
           note,
         ),

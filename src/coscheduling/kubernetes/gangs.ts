@@ -137,7 +137,8 @@ function sizeOf(
   const roles = rolesOf(seated, here)
   if (roles === undefined) return undefined
   const places = workload.spec.podSets.filter(({ name }) => roles(name)).reduce((sum, { count }) => sum + count, 0)
-  const others = here.filter(pod => !members.includes(pod) || isTerminal(pod)).length
+  const own = new Set(members)
+  const others = here.filter(pod => !own.has(pod) || isTerminal(pod)).length
   return places - others
 }
 

@@ -3,6 +3,7 @@ import type { Configuration } from '../../config/configuration.ts'
 import { RESOURCE_IN_USE } from '../../kube/vocabulary/names.ts'
 import type { Engine } from '../../reconciler/engine.ts'
 import { type Action, targetOf } from '../../workload/actions.ts'
+import { OWN_FRAMEWORKS } from '../../workload/jobs/job-kinds.ts'
 import type { QueuedWorkload } from '../../workload/queued-workload.ts'
 import { abandonBy, byConditions } from '../conditions.ts'
 import { admit, FifoQueues } from './fifo.ts'
@@ -30,7 +31,7 @@ export function builtinEngine(first: Configuration['queues']): BuiltinEngine {
     takeOver: (workload, now) => admit(workload, {}, now),
     reclaim: (workload, done) => (isOpen(workload.spec.queueName) ? [] : reclaim(workload, done)),
     name: 'builtin',
-    holds: ['pod', 'batch/job', 'jobset.x-k8s.io/jobset'],
+    holds: OWN_FRAMEWORKS,
     decider,
     onChange: changed => subscribers.add(changed),
     reconfigure: queues => {

@@ -12,6 +12,8 @@ export interface Entry {
   readonly key: string
   readonly queue: string
   readonly workload: QueuedWorkload
+  /** When it came, as `orderOf` reads it: asked for at every comparison, and read once. */
+  readonly order: string
   readonly requests: Amounts
   readonly state: 'pending' | 'holding' | 'aside'
   /** Why it is set aside. */
@@ -139,7 +141,7 @@ export class Ledger {
   /** A template can hold anything: the API server does not check what is inside it. */
   #entryOf(workload: QueuedWorkload, state: 'pending' | 'holding'): Entry {
     const queue = workload.spec.queueName
-    const known = { key: keyOf(workload), queue, workload }
+    const known = { key: keyOf(workload), queue, workload, order: orderOf(workload) }
     const aside = (reason: Verdict['reason'], message: string): Entry => ({
       ...known,
       requests: new Map(),
@@ -191,8 +193,11 @@ export function keyOf(workload: QueuedWorkload): string {
 
 /** Where the entry belongs: behind itself if it is there already. */
 function position(pending: readonly Entry[], entry: Entry): number {
+  const last = pending.at(-1)
+  // Whoever comes last is put last, which is most of them.
+  if (last === undefined || !comesBefore(entry, last)) return pending.length
   let low = 0
-  let high = pending.length
+  let high = pending.length - 1
   while (low < high) {
     const middle = (low + high) >>> 1
     const other = pending[middle]
@@ -207,7 +212,7 @@ function position(pending: readonly Entry[], entry: Entry): number {
  * Not by the time of creation, which says nothing about those that came over, and which no clock of ours can tell.
  */
 function comesBefore(a: Entry, b: Entry): boolean {
-  const order = compareVersions(orderOf(a.workload), orderOf(b.workload))
+  const order = compareVersions(a.order, b.order)
   return order === 0 ? a.key < b.key : order < 0
 }
 

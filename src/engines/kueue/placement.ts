@@ -1,10 +1,11 @@
 import { TOPOLOGY_GATE } from '../../kube/vocabulary/kueue.ts'
+import { UNCONSTRAINED_TOPOLOGY } from '../../kube/vocabulary/names.ts'
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
 import type { Misplaced } from '../../reconciler/engine.ts'
 import { updateOf } from '../../workload/pod-set-update.ts'
-import type { PodSet, PodSetUpdate } from '../../workload/queued-workload.ts'
+import type { PodSetUpdate } from '../../workload/queued-workload.ts'
 import type { KueueSettings } from './background.ts'
-import type { AdmissionCheckState, KueueAssignment, KueueWorkload } from './objects.ts'
+import type { AdmissionCheckState, KueueAssignment, KueuePodSet, KueueWorkload } from './objects.ts'
 
 const MAPS = ['labels', 'annotations', 'nodeSelector'] as const
 type Part = Pick<PodSetUpdate, (typeof MAPS)[number] | 'tolerations'>
@@ -17,10 +18,10 @@ type Part = Pick<PodSetUpdate, (typeof MAPS)[number] | 'tolerations'>
  */
 export function placementBy(
   settings: Pick<KueueSettings, 'flavor'>,
-): (workload: KueueWorkload, podSet: PodSet) => PodSetUpdate | Misplaced {
+): (workload: KueueWorkload, podSet: KueuePodSet) => PodSetUpdate | Misplaced {
   return (workload, podSet) => {
     const assigned = workload.status?.admission?.podSetAssignments.find(({ name }) => name === podSet.name)
-    const parts: Part[] = [updateOf(workload, podSet)]
+    const parts: Part[] = [updateOf(workload, podSet), ...(assigned?.topologyAssignment ? unasked(podSet) : [])]
     for (const flavor of flavorsOf(assigned)) {
       const known = settings.flavor(flavor)
       // A deleted flavor stays until nobody uses it, so this one is new, or its watch is late.
@@ -37,6 +38,13 @@ export function placementBy(
       ...(assigned?.topologyAssignment ? { placedBehind: TOPOLOGY_GATE } : { gates: [TOPOLOGY_GATE] }),
     }
   }
+}
+
+/** Who did not ask for a topology is placed by one where his flavor has one: Kueue knows such pods by this alone. */
+function unasked({ topologyRequest }: KueuePodSet): readonly Part[] {
+  const { required, preferred, unconstrained } = topologyRequest ?? {}
+  const asked = required !== undefined || preferred !== undefined || unconstrained !== undefined
+  return asked ? [] : [{ annotations: { [UNCONSTRAINED_TOPOLOGY]: 'true' } }]
 }
 
 const flavorsOf = (assigned: KueueAssignment | undefined): readonly string[] =>

@@ -172,10 +172,11 @@ export function workloadForCache(workload: KueueWorkload): KueueWorkload {
       queueName,
       ...(active !== undefined && { active }),
       ...priorityOf(spec),
-      podSets: podSets.map(({ name, count = 1, template }) => ({
+      podSets: podSets.map(({ name, count = 1, template, topologyRequest }) => ({
         name,
         count,
         template: { spec: askedOf(template?.spec ?? {}) },
+        ...(topologyRequest && { topologyRequest }),
       })),
     },
     ...(status && { status }),

@@ -94,7 +94,7 @@ export function overviewOf({ about, report, waiters, timeline }: Seen): Overview
 }
 
 const emptyQueue = (name: string): QueueReport => ({
-  ...{ name, limits: {}, usage: {}, holding: [], waiting: [], aside: [] },
+  ...{ name, limits: {}, areLimitsKnown: false, usage: {}, holding: [], waiting: [], aside: [] },
 })
 
 /** What has limits is somebody's, and what has many who wait is looked for. */

@@ -24,12 +24,12 @@ import type {
   InstalledPolicy,
   InstalledPolicyBinding,
 } from '../../kube/vocabulary/webhook-configurations.ts'
-import { type Secret, TLS_SECRET } from '../../tls/secret.ts'
+import { recordIn, type Secret, TLS_SECRET } from '../../tls/secret.ts'
 import type { QueuedWorkload } from '../../workload/queued-workload.ts'
 import { CONFIG_MAPS, CONFIGURATION_REF, type ConfigMap, configurationIn, readInstallation } from '../installation.ts'
 import type { Sight } from '../sight.ts'
 import { type Deployment, type Facts, known, type Lease, type Replica } from './facts.ts'
-import { type Right, RULES, rightsIn } from './rights.ts'
+import { type Right, type Rule, rightsIn, rulesFor } from './rights.ts'
 
 const DEPLOYMENTS: Resource = {
   group: 'apps',
@@ -98,7 +98,9 @@ export async function examine(
   ])
   const { signal } = new AbortController()
   const served = await discoverScheduling(sight.api, signal)
-  const missing = await missingRights(sight, questions)
+  const ownsSecret = typeof secret === 'string' || recordIn(secret).ours
+  const rules = rulesFor({ engine: config?.engine ?? 'builtin', ownsSecret })
+  const missing = await missingRights(sight, questions, rules)
   const kubernetes = parseVersion(await questions.serverVersion())
   return {
     ...{ now, config, configErrors, crd, mutating, validating, policies, bindings, secret, deployment, replicas },
@@ -129,8 +131,8 @@ async function errorsIn(sight: Sight): Promise<readonly string[]> {
 const AT_ONCE = 16
 
 /** What Muster's account lacks. Each right is asked for by itself: a role may be given in many ways. */
-async function missingRights(sight: Sight, questions: Questions): Promise<Facts['missing']> {
-  const wanted = [...rightsIn(RULES)]
+async function missingRights(sight: Sight, questions: Questions, rules: readonly Rule[]): Promise<Facts['missing']> {
+  const wanted = [...rightsIn(rules)]
   const missing: Right[] = []
   while (wanted.length > 0) {
     const some = wanted.splice(0, AT_ONCE)

@@ -52,6 +52,7 @@ export interface Deployment extends KubeObject {
 
 export interface Replica extends KubeObject {
   readonly spec?: { readonly nodeName?: string; readonly containers?: readonly { readonly image?: string }[] }
+  readonly status?: { readonly phase?: string }
 }
 
 export interface Lease extends KubeObject {

@@ -1,3 +1,4 @@
+import { isOurs as isMadeByMuster } from '../../engines/kueue/workloads.ts'
 import { NAMESPACE_NAME_LABEL } from '../../kube/vocabulary/names.ts'
 import type { Pod } from '../../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
@@ -12,18 +13,18 @@ const LONG_MS = 5 * 60_000
 
 /** Objects that nobody looks after, or that wait for what does not come. */
 export function checkObjects(facts: Facts): readonly Complaint[] {
-  const { pods, workloads, now } = facts
+  const { pods, workloads, now, config } = facts
   if (pods === 'denied') return []
   const isOld = (time: string | null | undefined): boolean => now - Date.parse(time ?? '') > LONG_MS
-  const strays = pods.filter(pod => hasOurFinalizer(pod) && !isMarkedManaged(pod) && !isDeleting(pod))
+  const strays = pods.filter(pod => hasOurFinalizer(pod) && !isMarkedManaged(pod))
   const forgotten = pods.filter(pod => isGated(pod) && !isDeleting(pod) && !isOurs(pod, facts))
   const stuck = pods.filter(
     pod => isMarkedManaged(pod) && hasOurFinalizer(pod) && isDeleting(pod) && isOld(pod.metadata.deletionTimestamp),
   )
   const late = lateLifts(known(workloads), pods, isOld)
-  const empty = known(workloads).filter(
-    workload => isOld(workload.metadata.creationTimestamp) && isEmpty(workload, pods),
-  )
+  // Where Kueue is the engine others make Workloads, too, also ahead of their pods.
+  const made = config?.engine === 'kueue' ? known(workloads).filter(isMadeByMuster) : known(workloads)
+  const empty = made.filter(workload => isOld(workload.metadata.creationTimestamp) && isEmpty(workload, pods))
   const all: readonly (readonly [Code, readonly (Pod | QueuedWorkload)[]])[] = [
     ['FinalizerStray', strays],
     ['GateForgotten', forgotten],

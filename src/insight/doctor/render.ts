@@ -1,5 +1,5 @@
 import { oneLine } from '../../review/formats/formatter.ts'
-import { type Paint, wrapped } from '../text.ts'
+import { counted, type Paint, wrapped } from '../text.ts'
 import type { Diagnosis, Finding } from './diagnosis.ts'
 
 /** What is wrong and what to do about it first; then what could not be looked at, and what is good to know. */
@@ -7,7 +7,7 @@ export function renderDiagnosis({ findings, notes, unseen }: Diagnosis, paint: P
   const lines = [
     summary(findings, unseen, paint),
     ...findings.flatMap(finding => findingLines(finding, paint)),
-    ...section('Not looked at, for want of rights', unseen, paint),
+    ...section('Not looked at', unseen, paint),
     ...section('Good to know', notes, paint),
   ]
   return `${lines.join('\n')}\n`
@@ -16,7 +16,12 @@ export function renderDiagnosis({ findings, notes, unseen }: Diagnosis, paint: P
 function summary(findings: readonly Finding[], unseen: readonly string[], paint: Paint): string {
   if (findings.length > 0) {
     const errors = findings.filter(({ severity }) => severity === 'error').length
-    return paint(`${findings.length} findings, ${errors} of them errors.`.replace(/^1 findings/, '1 finding'), 'bold')
+    const warnings = findings.length - errors
+    const kinds = [
+      ...(errors > 0 ? [counted(errors, 'error')] : []),
+      ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
+    ]
+    return paint(`Found ${kinds.join(' and ')}.`, 'bold')
   }
   return unseen.length > 0
     ? paint('Nothing is wrong with what could be looked at.', 'yellow')

@@ -19,18 +19,23 @@ function ofDeployment({ deployment }: Facts): readonly Complaint[] {
 
 function ofPods({ replicas, version }: Facts): readonly Complaint[] {
   if (replicas === 'denied') return []
-  const nodes = new Set(replicas.flatMap(({ spec }) => spec?.nodeName ?? []))
-  const images = new Set(replicas.flatMap(imageOf))
+  const running = replicas.filter(runs)
+  const nodes = new Set(running.flatMap(({ spec }) => spec?.nodeName ?? []))
+  const images = new Set(running.flatMap(imageOf))
   const tags = [...images].map(image => /:(\d[^:@/]*)(?:@|$)/.exec(image)?.[1]).filter(tag => tag !== undefined)
   const isOther = tags.some(tag => tag !== version)
   return [
-    ...(replicas.length > 1 && nodes.size === 1 ? [complaint('ReplicasTogether', `all on ${[...nodes].join()}`)] : []),
+    ...(running.length > 1 && nodes.size === 1 ? [complaint('ReplicasTogether', `all on ${[...nodes].join()}`)] : []),
     ...(images.size > 1 ? [complaint('VersionsDiffer', `replicas run ${[...images].join(' and ')}`)] : []),
     ...(isOther
       ? [complaint('VersionsDiffer', `replicas run ${tags.join(', ')}, and this command is ${version}`)]
       : []),
   ]
 }
+
+/** An evicted pod stays for long after its end, with the node and the image that it had. */
+const runs = ({ metadata, status }: Replica): boolean =>
+  metadata.deletionTimestamp == null && status?.phase !== 'Failed' && status?.phase !== 'Succeeded'
 
 const imageOf = ({ spec }: Replica): readonly string[] =>
   spec?.containers?.slice(0, 1).flatMap(each => each.image ?? []) ?? []

@@ -70,6 +70,30 @@ export const RULES: readonly Rule[] = [
   { group: 'coordination.k8s.io', resources: ['leases'], verbs: ['create'], own: true },
 ]
 
+/** What it needs besides where Kueue is the engine, as manifests/overlays/kueue/rbac.yaml gives it. */
+const KUEUE_RULES: readonly Rule[] = [
+  { group: 'kueue.x-k8s.io', resources: ['workloads'], verbs: [...READ, 'create', 'patch', 'delete'] },
+  { group: 'kueue.x-k8s.io', resources: ['workloads/status'], verbs: ['patch'] },
+  { group: 'kueue.x-k8s.io', resources: ['resourceflavors', 'workloadpriorityclasses'], verbs: READ },
+  { group: '', resources: ['pods/status'], verbs: ['patch'] },
+  { group: '', resources: ['configmaps'], verbs: ['get'], names: ['kueue-manager-config'] },
+  {
+    group: 'admissionregistration.k8s.io',
+    resources: ['mutatingwebhookconfigurations'],
+    verbs: ['get'],
+    names: ['kueue-mutating-webhook-configuration'],
+  },
+]
+
+/** What is needed here. A Secret that somebody else writes, as cert-manager does, is only read. */
+export function rulesFor(setup: { readonly engine: string; readonly ownsSecret: boolean }): readonly Rule[] {
+  const isWritten = ({ own, resources }: Rule): boolean => (own ?? false) && resources.includes('secrets')
+  const needed = setup.ownsSecret
+    ? RULES
+    : RULES.map(rule => (isWritten(rule) ? { ...rule, verbs: rule.verbs.filter(verb => READ.includes(verb)) } : rule))
+  return setup.engine === 'kueue' ? [...needed, ...KUEUE_RULES] : needed
+}
+
 /** Rights that rules give, one by one. */
 export function rightsIn(rules: readonly Rule[]): readonly Right[] {
   return rules.flatMap(({ group, resources, verbs, names, own = false }) =>
@@ -86,7 +110,19 @@ export function rightsIn(rules: readonly Rule[]): readonly Right[] {
   )
 }
 
-export function describeRight({ group, resource, subresource, verb, name }: Right): string {
+/** As many as somebody reads; whoever has none of them has lost the binding. */
+const SHOWN = 8
+
+/** By what they are for: `pods (get, list)`. */
+export function describeRights(rights: readonly Right[]): string {
+  const byObject = [...Map.groupBy(rights, objectOf)].map(
+    ([object, all]) => `${object} (${all.map(({ verb }) => verb).join(', ')})`,
+  )
+  const more = byObject.length - SHOWN
+  return `${byObject.slice(0, SHOWN).join('; ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+function objectOf({ group, resource, subresource, name }: Right): string {
   const path = subresource === undefined ? resource : `${resource}/${subresource}`
-  return `${verb} ${group === '' ? path : `${path}.${group}`}${name === undefined ? '' : ` ${name}`}`
+  return `${group === '' ? path : `${path}.${group}`}${name === undefined ? '' : ` ${name}`}`
 }

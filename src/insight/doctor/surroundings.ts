@@ -1,7 +1,7 @@
 import { missingBackend } from '../../workload/backend.ts'
 import { type Complaint, complaint } from './diagnosis.ts'
 import type { Facts } from './facts.ts'
-import { describeRight } from './rights.ts'
+import { describeRights } from './rights.ts'
 
 /** The policies of manifests/base: a test holds the list to them. */
 export const POLICIES: readonly string[] = [
@@ -16,6 +16,7 @@ export const POLICIES: readonly string[] = [
   'muster-job-group-members',
   'muster-job-groups',
   'muster-job-pods',
+  'muster-jobset-jobs',
   'muster-pod-group-members',
   'muster-pod-groups',
   'muster-pod-status',
@@ -42,7 +43,7 @@ export function checkSurroundings(facts: Facts): readonly Complaint[] {
     ...checkKueue(facts),
     ...(missing === 'denied' || missing.length === 0
       ? []
-      : [complaint('RightMissing', `it may not: ${missing.map(describeRight).join('; ')}`)]),
+      : [complaint('RightMissing', `it has no right to ${describeRights(missing)}`)]),
     ...checkPolicies(facts),
     ...(wide.length > 0 ? [complaint('ExemptionTooWide', `guard.exemptGroups has ${wide.join(', ')}`)] : []),
   ]

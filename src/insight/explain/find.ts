@@ -110,9 +110,6 @@ async function findGroup(search: Search, subject: Subject): Promise<Found> {
   return { kind: 'pods', unit }
 }
 
-/** The longest name that a label can have. */
-const MAX_LABEL = 63
-
 /** By the label, which is quick. A name that is too long for one stands in an annotation, on all pods of the group. */
 async function membersOf({ sight }: Search, namespace: string, group: string, known?: Pod): Promise<readonly Pod[]> {
   const members = async (selectors: readonly string[]): Promise<readonly Pod[]> => {
@@ -120,7 +117,8 @@ async function membersOf({ sight }: Search, namespace: string, group: string, kn
     const pods = await sight.list<Pod>(PODS, query, podForCache)
     return pods === 'denied' ? [] : pods.filter(pod => groupNameOf(pod) === group)
   }
-  const labelled = group.length > MAX_LABEL ? [] : await members([`${MANAGED}=true`, groupSelector(group)])
+  const selector = groupSelector(group)
+  const labelled = selector === undefined ? [] : await members([`${MANAGED}=true`, selector])
   const isWhole = known === undefined ? labelled.length > 0 : labelled.some(pod => uidOf(pod) === uidOf(known))
   const all = isWhole ? labelled : await members([`${MANAGED}=true`])
   return all.length === 0 && known !== undefined ? [known] : all
@@ -168,13 +166,17 @@ async function findByWorkload(search: Search, subject: Subject): Promise<Finding
 const withoutPod = (found: Found): object =>
   found.kind === 'pods' && found.unit.kind === 'group' ? { pod: undefined } : {}
 
-async function findJob(search: Search, subject: Subject): Promise<Finding> {
+/**
+ * A child's word of its parent is taken, and not the parent's of another one: anybody may write it on a Job that no
+ * webhook of ours sees.
+ */
+async function findJob(search: Search, subject: Subject, mayBeChild = true): Promise<Finding> {
   const { sight, engine, selects } = search
   const kind = jobKindOf(subject.kind)
   if (kind === undefined) throw new Error(`${subject.kind} is no kind of Job`)
   const job = kind.forCache(there(await sight.get<KubeObject>(kind.resource, subject), subject))
-  const parent = parentOf(job, subject.namespace)
-  if (parent !== undefined) return { through: parent, ...(await findJob(search, parent)) }
+  const parent = mayBeChild ? parentOf(job, subject.namespace) : undefined
+  if (parent !== undefined) return { through: parent, ...(await findJob(search, parent, false)) }
   if (!asksForQueue(job)) return { found: noQueue(kind.resource.kind) }
   const { namespace } = subject
   const name = workloadName(kind.resource, subject.name, job.metadata.uid ?? '')

@@ -65,7 +65,8 @@ function countsOf({ holding, waiting, aside }: QueueReport): string {
   return parts.join(', ')
 }
 
-function usageOf({ limits, usage }: QueueReport): string {
+function usageOf({ limits, areLimitsKnown, usage }: QueueReport): string {
+  if (!areLimitsKnown) return 'limits unknown'
   const names = Object.keys(limits)
   if (names.length === 0) return 'no limits'
   return names.map(name => `${usage[name] ?? '0'}/${limits[name]} ${oneLine(name)}`).join(', ')

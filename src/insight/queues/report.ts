@@ -18,8 +18,10 @@ export interface QueuesReport {
 
 export interface QueueReport {
   readonly name: string
-  /** Empty: the queue has no limits, or they are another program's. */
+  /** Empty: the queue has no limits, or nobody here knows them. */
   readonly limits: Quantities
+  /** False where the configuration cannot be read, and where they are another program's. */
+  readonly areLimitsKnown: boolean
   readonly usage: Quantities
   readonly holding: readonly QueueEntry[]
   /** The next one first. */
@@ -41,26 +43,29 @@ export function reportQueues(
   workloads: readonly QueuedWorkload[],
   unseen: readonly string[],
 ): QueuesReport {
-  const queues =
-    engine.decider === undefined ? ofAnother(engine, workloads) : ofBuiltin(config?.queues ?? [], workloads)
+  const queues = engine.decider === undefined ? ofAnother(engine, workloads) : ofBuiltin(config?.queues, workloads)
   const sorted = queues.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return { apiVersion: 'insight.muster.dev/v1alpha1', kind: 'Queues', queues: sorted, unseen }
 }
 
 function ofBuiltin(
-  listed: NonNullable<Installation['config']>['queues'],
+  configured: NonNullable<Installation['config']>['queues'] | undefined,
   workloads: readonly QueuedWorkload[],
 ): readonly QueueReport[] {
+  const listed = configured ?? []
   const fifo = new FifoQueues(listed)
   for (const workload of workloads) fifo.observe(workload, false)
   const names = new Set([...listed.map(({ name }) => name), ...workloads.map(({ spec }) => spec.queueName)])
   return [...names]
     .map(name => ({ name, view: fifo.view(name), isListed: listed.some(queue => queue.name === name) }))
     .filter(({ view, isListed }) => isListed || view.holding.length + view.pending.length + view.aside.length > 0)
-    .map(({ name, view }) => ofView(name, view))
+    .map(({ name, view }) => ({ ...ofView(name, view), areLimitsKnown: configured !== undefined }))
 }
 
-function ofView(name: string, { limits, usage, holding, pending, aside }: QueueView): QueueReport {
+function ofView(
+  name: string,
+  { limits, usage, holding, pending, aside }: QueueView,
+): Omit<QueueReport, 'areLimitsKnown'> {
   return {
     name,
     limits: limitQuantities(limits),
@@ -84,7 +89,7 @@ function ofAnother(engine: Engine, workloads: readonly QueuedWorkload[]): readon
     )
     const asks = (workload: QueuedWorkload) => quantities(asksOf(workload) ?? new Map())
     return {
-      ...{ name, limits: {}, usage: {}, aside: [] },
+      ...{ name, limits: {}, areLimitsKnown: false, usage: {}, aside: [] },
       holding: holding.map(workload => entryOf(workload, asks(workload), holdsSince(workload))),
       waiting: waiting.map(workload => waiterOf(workload, asks(workload))),
     }

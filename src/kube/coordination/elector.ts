@@ -127,6 +127,8 @@ export class Elector {
       this.#stepDown('the renewal came too late')
       return
     }
+    // The process stood still, and whoever asked meanwhile was told no and let his work fall: all of it is looked at anew.
+    if (this.#leading && !this.isLeader()) this.#stepDown('nobody could tell for a while whether the lease was held')
     this.#lastRenewAt = startedAt
     this.#cancelDeadline?.()
     this.#cancelDeadline = clock.after(leftMs, () => this.#stepDown('the lease could not be renewed in time'))

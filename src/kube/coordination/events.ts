@@ -21,8 +21,8 @@ export interface EventInput {
   readonly type: 'Normal' | 'Warning'
   /** One word in CamelCase, from a closed list. */
   readonly reason: string
-  /** What was done or tried, one word. */
-  readonly action: string
+  /** What was done or tried, one word: each is the voice of one part of Muster. */
+  readonly action: 'Queue' | 'Group' | 'Place' | 'Configure'
   /** The sentence a person reads in `kubectl describe`. */
   readonly note: string
   /** It stays worth telling whatever is said of the object next. */
@@ -77,13 +77,13 @@ const PER_SECOND = 20
 
 /**
  * Tells people what was decided. Events are courtesy: recording one never blocks, never throws, and gives way to work.
- * Of several things to say about one object only the newest is sent, so a group that grows pod by pod does not make an
- * Event for every count, and there are never more to send than there are objects. Their names follow from what they
- * say, so that neither a restart nor a second replica repeats one.
+ * Of several things that one part has to say about one object only the newest is sent, so a group that grows pod by pod
+ * does not make an Event for every count; another part's word stands beside it. Their names follow from what they say,
+ * so that neither a restart nor a second replica repeats one.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
-  /** By what they regard, oldest first. */
+  /** By what they regard and whose word it is, oldest first. */
   readonly #waiting = new Map<string, Waiting>()
   readonly #told = new Set<string>()
   #settling: (() => void) | undefined
@@ -112,9 +112,15 @@ export class EventRecorder {
     this.#wake()
   }
 
-  /** The object is gone: nobody waits for news of it any more. What somebody has to know is still told. */
-  forget(uid: string): void {
-    if (this.#waiting.get(uid)?.input.type === 'Normal') this.#waiting.delete(uid)
+  /**
+   * The object is gone for those who say so: nobody waits for their news of it any more. What somebody has to know is
+   * still told, and so is what others say: what has left the sight of one part may well be in that of another.
+   */
+  forget(uid: string, ...actions: readonly EventInput['action'][]): void {
+    for (const action of actions) {
+      const place = commonPlace(uid, action)
+      if (this.#waiting.get(place)?.input.type === 'Normal') this.#waiting.delete(place)
+    }
   }
 
   /** Lets calls under way finish and drops the rest. */
@@ -164,8 +170,8 @@ export class EventRecorder {
 
   /** Taken only when its turn has come: until then it may be overtaken. */
   #takeOldest(): Waiting | undefined {
-    for (const [uid, waiting] of this.#waiting) {
-      this.#waiting.delete(uid)
+    for (const [place, waiting] of this.#waiting) {
+      this.#waiting.delete(place)
       return waiting
     }
     return undefined
@@ -221,8 +227,10 @@ export class EventRecorder {
 }
 
 /** What is newer overtakes what waits in the same place. */
-const placeOf = ({ regarding, reason, note, apart }: EventInput): string =>
-  apart ? `${regarding.uid}/${reason}/${note}` : regarding.uid
+const placeOf = ({ regarding, action, reason, note, apart }: EventInput): string =>
+  apart ? `${regarding.uid}/${action}/${reason}/${note}` : commonPlace(regarding.uid, action)
+
+const commonPlace = (uid: string, action: EventInput['action']): string => `${uid}/${action}`
 
 function mayPass(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status === 429 || error.status >= 500

@@ -67,6 +67,8 @@ export interface PodSpec {
   readonly priority?: number | null
   readonly priorityClassName?: string
   readonly overhead?: StringMap | null
+  /** Which, is nobody's question here. */
+  readonly resourceClaims?: readonly unknown[] | null
   readonly resources?: { readonly requests?: StringMap | null; readonly limits?: StringMap | null } | null
 }
 

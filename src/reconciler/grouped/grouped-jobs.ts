@@ -31,7 +31,7 @@ export class GroupedJobs {
     this.#deps = deps
     for (const [kind, informer] of deps.jobs) {
       informer.subscribe(({ object, type }) => {
-        if (type === 'deleted') deps.events.forget(object.metadata.uid ?? '')
+        if (type === 'deleted') deps.events.forget(object.metadata.uid ?? '', 'Group')
         deps.add(keyOf(kind, object))
       })
     }

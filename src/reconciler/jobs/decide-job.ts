@@ -1,10 +1,11 @@
 import type { Action } from '../../workload/actions.ts'
 import { isHeld, isQueued, isSuspended } from '../../workload/job-facts.ts'
-import { areCharged, chargedPodSets } from '../../workload/jobs/queued-job.ts'
+import { areCharged, chargedPodSets, type QueuedJob } from '../../workload/jobs/queued-job.ts'
 import { workloadName } from '../../workload/names.ts'
 import { queueOf } from '../../workload/pod-facts.ts'
 import type { Ending, PodSet, QueuedWorkload } from '../../workload/queued-workload.ts'
 import { FAILED_TO_START } from '../admitted.ts'
+import type { JobStanding } from '../decision.ts'
 import type { AdmissionState, Engine } from '../engine.ts'
 import { admitted } from './admitted-job.ts'
 import type { JobUnit } from './job-unit.ts'
@@ -29,13 +30,22 @@ import {
  * every other state first stops it, and gives its quota back only when no pod of it is left.
  */
 export function decideJob(unit: JobUnit, engine: Engine, now: string): JobDecision {
-  const { job, workload, orphans } = unit
+  const { job, workload, orphans, leftOut } = unit
   const left = orphans.flatMap(orphan => leave(unit, orphan, engine, now))
-  if (job === undefined) return { actions: left, standings: [] }
+  if (job === undefined) return { actions: left, standings: leftOut === undefined ? [] : passOver(unit, leftOut) }
   const present = { ...unit, job }
   const { actions, standings } =
     workload === undefined ? withoutWorkload(present, engine) : decideFor({ ...present, workload }, engine, now)
   return { actions: [...left, ...actions], standings }
+}
+
+/** No webhook of ours looks at it any more, so its user can start it himself, and nobody else will. */
+function passOver(unit: JobUnit, job: QueuedJob): readonly JobStanding[] {
+  const note =
+    `Muster does not queue the ${unit.kind.resource.kind}s of namespace ${unit.namespace} ` +
+    '(integrations.podOptions.namespaceSelector), and had made no Workload for this one: set spec.suspend to false to ' +
+    'start it'
+  return tellJob({ ...unit, job }, 'LiftBlocked', note)
 }
 
 function decideFor(unit: Owned, engine: Engine, now: string): JobDecision {
@@ -68,7 +78,9 @@ function ended(unit: Owned, end: Ending, state: AdmissionState, engine: Engine, 
   if (state.kind === 'finished') return acting(engine.release(workload))
   const isGoing = workload.metadata.deletionTimestamp != null
   const actions = isGoing ? engine.release(workload) : engine.finish(workload, end, now)
-  if (!kind.endsEarly || actions.length === 0 || !holds(workload, engine)) return acting(actions)
+  // Up to Kubernetes 1.30 a Job has failed when its pods are told to go, and nobody counts them down afterwards.
+  const isEarly = kind.endsEarly || job.podSets.some(({ present = 0 }) => present > 0)
+  if (!isEarly || actions.length === 0 || !holds(workload, engine)) return acting(actions)
   return acting([whenNoPodIsLeft(unit, job.metadata.uid ?? '', workload, actions)])
 }
 

@@ -1,5 +1,5 @@
 import { controllerOf } from '../../kube/vocabulary/objects.ts'
-import { childOf, isQueued } from '../../workload/job-facts.ts'
+import { childOf, isQueued, isSuspended } from '../../workload/job-facts.ts'
 import type { JobKind } from '../../workload/jobs/job-kind.ts'
 import { frameworkKind, JOB_KINDS } from '../../workload/jobs/job-kinds.ts'
 import type { PodDefaults } from '../../workload/jobs/pod-defaults.ts'
@@ -14,6 +14,8 @@ export interface JobUnit {
   readonly name: string
   /** Undefined when it is gone, or not ours to queue. */
   readonly job: QueuedJob | undefined
+  /** One that we suspended, and that is not ours to queue any more: its namespace was left out before it had a Workload. */
+  readonly leftOut?: QueuedJob
   readonly workload: QueuedWorkload | undefined
   /** Workloads of predecessors, or of a Job that has left. */
   readonly orphans: readonly QueuedWorkload[]
@@ -43,8 +45,10 @@ export function jobUnitFrom(kind: JobKind, key: string, records: JobRecords): Jo
   const defaults = records.defaultsIn(namespace)
   const job = found !== undefined && isOurs(found, own, namespace, records) ? counted(found, defaults) : undefined
   const workload = job === undefined ? undefined : own
+  const isLeftOut = found !== undefined && job === undefined && !isAnothers(found, namespace, records) && waits(found)
   return {
     ...{ kind, namespace, name, job, workload },
+    ...(isLeftOut && { leftOut: found }),
     orphans: workloads.filter(other => other !== workload),
     defaults,
   }
@@ -60,9 +64,14 @@ function counted(job: QueuedJob, { problem }: PodDefaults): QueuedJob {
  * by its usual controller. What has a Workload stays ours when the selector changes, until its end.
  */
 function isOurs(job: QueuedJob, workload: QueuedWorkload | undefined, namespace: string, records: JobRecords): boolean {
-  if (job.foreign || childOf(job) !== undefined || isChildFromBefore(job, namespace, records)) return false
-  return workload !== undefined || records.selects(namespace)
+  return !isAnothers(job, namespace, records) && (workload !== undefined || records.selects(namespace))
 }
+
+const isAnothers = (job: QueuedJob, namespace: string, records: JobRecords): boolean =>
+  job.foreign || childOf(job) !== undefined || isChildFromBefore(job, namespace, records)
+
+/** Suspended by us, with an end to come. */
+const waits = (job: QueuedJob): boolean => isQueued(job) && isSuspended(job) && job.progress.end === undefined
 
 /** Created for an object that waits itself before any webhook of ours could stamp it so. */
 function isChildFromBefore(job: QueuedJob, namespace: string, records: JobRecords): boolean {

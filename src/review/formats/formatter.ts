@@ -25,3 +25,14 @@ export function oneLine(text: string): string {
 
 export const TOOL = 'muster'
 export const REPORT_VERSION = 'review.muster.dev/v1alpha1'
+
+/** How it went, in one line. */
+export function summary({ objects, admitted, denied, errors, warnings, suppressed, unreadable }: Counts): string {
+  const parts = [`${objects} ${objects === 1 ? 'object' : 'objects'}: ${admitted} admitted, ${denied} denied`]
+  const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+  if (errors > 0) parts.push(counted(errors, 'error'))
+  if (warnings > 0) parts.push(counted(warnings, 'warning'))
+  if (suppressed > 0) parts.push(`${suppressed} suppressed`)
+  if (unreadable > 0) parts.push(`${unreadable} unreadable`)
+  return parts.join('; ')
+}

@@ -1,5 +1,5 @@
 import { complaintsOf } from './complaints.ts'
-import type { Formatter } from './formatter.ts'
+import { type Formatter, summary } from './formatter.ts'
 
 /** Workflow commands: GitHub shows them beside the lines of a pull request. */
 export function githubFormatter(): Formatter {
@@ -12,7 +12,7 @@ export function githubFormatter(): Formatter {
           return `::${severity} file=${property(file)}${place},title=${property(rule)}::${data(message)}\n`
         })
         .join(''),
-    end: ({ objects, denied }) => [`::notice title=muster review::${objects} objects, ${denied} denied\n`],
+    end: counts => [`::notice title=muster review::${summary(counts)}\n`],
   }
 }
 

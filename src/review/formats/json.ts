@@ -35,13 +35,12 @@ export function yamlFormatter({ version }: FormatOptions): Formatter {
     entry(entry) {
       if (entry.kind === 'unreadable') unreadable.add(entry.unreadable)
       if (entry.kind !== 'result') return ''
-      results++
-      return `\n${indentedItem(entry.result).trimEnd()}`
+      return (results++ === 0 ? '\n' : '') + writeYaml([entry.result], '  ')
     },
     *end(counts) {
-      yield results === 0 ? ' []\n' : '\n'
+      if (results === 0) yield ' []\n'
       let count = 0
-      for (const each of unreadable) yield (count++ === 0 ? 'unreadable:\n' : '') + indentedItem(each)
+      for (const each of unreadable) yield (count++ === 0 ? 'unreadable:\n' : '') + writeYaml([each], '  ')
       yield writeYaml({ counts })
     },
   }
@@ -54,8 +53,4 @@ const head = (version: string): object => ({
 })
 
 /** Texts in JSON hold no line end of their own, so every line end is one between values. */
-const indented = (text: string, indent: string): string => text.replaceAll('\n', `\n${indent}`)
-
-/** An item of a list that belongs to a key. */
-const indentedItem = (item: unknown): string =>
-  `  ${indented(writeYaml([item]).trimEnd(), '  ').replace(/\n +$/gm, '\n')}\n`
+const indented = (text: string, indent: string): string => text.split('\n').join(`\n${indent}`)

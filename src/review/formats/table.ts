@@ -1,6 +1,6 @@
 import { describe } from '../../validation/field-error.ts'
-import type { Counts, Result } from '../report.ts'
-import { type FormatOptions, type Formatter, oneLine } from './formatter.ts'
+import type { Result } from '../report.ts'
+import { type FormatOptions, type Formatter, oneLine, summary } from './formatter.ts'
 
 const HEADINGS = ['RESULT', 'REASON', 'KIND', 'NAMESPACE/NAME', 'WHERE']
 const RED = 31
@@ -64,14 +64,4 @@ function cellsOf({ source, kind, namespace, name, allowed, reason }: Result): re
   const where = `${source.file}:${source.line}${source.path === undefined ? '' : ` ${source.path}`}`
   const path = namespace === '' ? name : `${namespace}/${name}`
   return [allowed ? 'admitted' : 'denied', reason, kind, path, where].map(oneLine)
-}
-
-function summary({ objects, admitted, denied, errors, warnings, suppressed, unreadable }: Counts): string {
-  const parts = [`${objects} ${objects === 1 ? 'object' : 'objects'}: ${admitted} admitted, ${denied} denied`]
-  const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
-  if (errors > 0) parts.push(counted(errors, 'error'))
-  if (warnings > 0) parts.push(counted(warnings, 'warning'))
-  if (suppressed > 0) parts.push(`${suppressed} suppressed`)
-  if (unreadable > 0) parts.push(`${unreadable} unreadable`)
-  return parts.join('; ')
 }

@@ -66,7 +66,7 @@ export class BaselineDraft {
       const [code, kind, namespace, name, path] = key.split('\n')
       const reason = before?.reasonOf(key) ?? 'was there when the baseline was written'
       const entry = { code, kind, namespace, name, ...(path === '' ? {} : { path }), reason }
-      yield `${writeYaml([entry]).trimEnd().replaceAll(/^/gm, '  ')}\n`
+      yield writeYaml([entry], '  ')
     }
   }
 }

@@ -30,6 +30,8 @@ export function queueFindings(object: Fields, request: AdmissionRequest, world: 
   const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`
   const framework = frameworkOf({ apiVersion, kind: kind.kind })
   if (!isQueued(framework, world)) return labelFindings(object, request, world)
+  // What it asks for counts only where there is a limit.
+  if (limitsOf(queue, world.config) === undefined) return unlisted(queue, world.config)
   const podSets = podSetsIn(object, framework)
   return [
     ...unlisted(queue, world.config),
@@ -104,10 +106,17 @@ function unlisted(queue: string, { engine, queues, unlistedQueues }: Configurati
   return [{ code: 'QueueUnlisted', message, field: FIELD }]
 }
 
+function limitsOf(
+  queue: string,
+  { engine, queues }: Configuration,
+): Configuration['queues'][number]['limits'] | undefined {
+  return engine === 'builtin' ? queues.find(({ name }) => name === queue)?.limits : undefined
+}
+
 /** Why a queue can never hold these podSets, by the engine's own reckoning. */
 export function tooSmall(queue: string, podSets: readonly PodSet[], config: Configuration): readonly Found[] {
-  const limits = config.queues.find(({ name }) => name === queue)?.limits
-  if (config.engine !== 'builtin' || limits === undefined || podSets.length === 0) return []
+  const limits = limitsOf(queue, config)
+  if (limits === undefined || podSets.length === 0) return []
   const workload: QueuedWorkload = { metadata: {}, spec: { queueName: queue, podSets } }
   const found = (message: string): readonly Found[] => [{ code: 'QueueTooSmall', message, field: FIELD }]
   try {
@@ -120,8 +129,8 @@ export function tooSmall(queue: string, podSets: readonly PodSet[], config: Conf
 
 /** A resource by a name that is not that of the limit passes the limit. */
 function unlimited(queue: string, podSets: readonly PodSet[], config: Configuration): readonly Found[] {
-  const limits = config.queues.find(({ name }) => name === queue)?.limits
-  if (config.engine !== 'builtin' || limits === undefined || podSets.length === 0) return []
+  const limits = limitsOf(queue, config)
+  if (limits === undefined || podSets.length === 0) return []
   const limited = Object.keys(limits)
   const asked = new Set(podSets.flatMap(({ template }) => resourcesIn(template.spec)))
   return [...asked].flatMap(resource => {

@@ -8,6 +8,7 @@ import { walkUp } from '../owners.ts'
 import type { World } from '../world.ts'
 import { JOBS } from './kinds.ts'
 import type { Change } from './queue-guard.ts'
+import { isTurnedBack } from './replacement.ts'
 import type { QueueableObject } from './shape.ts'
 import { podsOf } from './size.ts'
 
@@ -22,6 +23,7 @@ export function childErrors(change: Change, world: World): readonly FieldError[]
     ...(isSuspended(before) && !isSuspended(after) ? ['spec.suspend'] : []),
     ...(podsOf(after, kind) > podsOf(before, kind) ? ['spec.parallelism'] : []),
     ...(JSON.stringify(before.spec.template) === JSON.stringify(after.spec.template) ? [] : ['spec.template']),
+    ...(isTurnedBack(before, after, kind) ? ['spec.podReplacementPolicy'] : []),
     ...(leavesController(before, after) && !isGarbageCollector(user) ? ['metadata.ownerReferences'] : []),
   ]
   if (fields.length === 0) return []

@@ -11,6 +11,7 @@ import type { World } from '../world.ts'
 import { reviewGrouping } from './grouping.ts'
 import { type QueueableKind, queueableKindOf } from './kinds.ts'
 import { put } from './put.ts'
+import { keepLate, replaceLate } from './replacement.ts'
 import { existingJobScope, newJobScope } from './scope.ts'
 import { type QueueableObject, requestErrors } from './shape.ts'
 
@@ -58,6 +59,7 @@ function queueNew(
     ...(queueLabelOf(object) === scope.queue ? [] : label(object, { [QUEUE_NAME]: scope.queue })),
     ...takeIn(object),
     ...suspend(object),
+    ...(replacesLate(world) ? replaceLate(object, kind) : []),
   ]
   return patch.length === 0 ? allowed('AlreadyQueued') : patched('Queued', patch)
 }
@@ -80,17 +82,22 @@ function queueAgain(
   if (scope.kind !== 'ours') return allowed(scope.kind === 'child' ? 'OwnerQueued' : scope.reason)
   if (isDeleting(before)) return allowed('Deleting')
   if (isExempt(user, world) || breaksGlass(user)) return allowed('Exempt')
+  const kept = replacesLate(world) ? keepLate(before, after, kind) : []
   if (!isSuspended(before)) {
-    if (!isSuspended(after)) return allowed('Running')
+    if (!isSuspended(after)) return kept.length === 0 ? allowed('Running') : patched('Running', kept)
     const wasOurs = existingJobScope(before, kind, namespace, world).kind === 'ours'
     // Who writes the label and suspends it at once wants it to wait, and it did not wait before.
-    return wasOurs ? held(after, kind) : queued(after, [])
+    return wasOurs ? held(after, kind, kept) : queued(after, [], kept)
   }
-  if (isSuspended(after)) return queued(after, [])
+  if (isSuspended(after)) return queued(after, [], kept)
   const wait = scope.queue === '' ? 'for somebody to name its queue' : `in queue "${scope.queue}"`
   const back = isHeld(before) ? 'is no longer held and ' : ''
   const told = `spec.suspend: this ${kind.kind} ${back}waits ${wait}; it stays suspended until Muster admits it`
-  return queued(after, [told], isHeld(after) ? [{ op: 'remove', path: annotationAt(HELD) }] : [])
+  return queued(
+    after,
+    [told],
+    [...kept, ...(isHeld(after) ? [{ op: 'remove' as const, path: annotationAt(HELD) }] : [])],
+  )
 }
 
 function queued(object: QueueableObject, warnings: readonly string[], also: readonly PatchOperation[] = []): Allowed {
@@ -98,16 +105,16 @@ function queued(object: QueueableObject, warnings: readonly string[], also: read
   return patch.length === 0 ? allowed('AlreadyQueued', warnings) : patched('Queued', patch, warnings)
 }
 
-function held(object: QueueableObject, { kind }: QueueableKind): Allowed {
+function held(object: QueueableObject, { kind }: QueueableKind, also: readonly PatchOperation[]): Allowed {
   const told =
     `spec.suspend: this ${kind} is held: it gives its place back, and waits in its queue again when you set ` +
     'spec.suspend to false'
-  const patch = annotate(object, {
-    ...(!isQueued(object) && { [QUEUED]: 'true' }),
-    ...(!isHeld(object) && { [HELD]: 'true' }),
-  })
+  const marks = { ...(!isQueued(object) && { [QUEUED]: 'true' }), ...(!isHeld(object) && { [HELD]: 'true' }) }
+  const patch = [...also, ...annotate(object, marks)]
   return patch.length === 0 ? allowed('Held', [told]) : patched('Held', patch, [told])
 }
+
+const replacesLate = ({ config }: World): boolean => config.guard.podReplacement === 'Failed'
 
 const takeIn = (object: QueueableObject): readonly PatchOperation[] =>
   isQueued(object) ? [] : annotate(object, { [QUEUED]: 'true' })

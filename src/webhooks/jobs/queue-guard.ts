@@ -1,12 +1,20 @@
 import type { UserInfo } from '../../admission/review.ts'
 import { CHILD_OF, HELD, QUEUE_NAME, QUEUED } from '../../kube/vocabulary/names.ts'
-import { annotationPath, type FieldError, forbidden, labelPath, required } from '../../validation/field-error.ts'
+import {
+  annotationPath,
+  type FieldError,
+  forbidden,
+  labelPath,
+  MAX_ERRORS,
+  required,
+} from '../../validation/field-error.ts'
 import { childOf, isHeld, isQueued, isSuspended, QUEUED_MARKS } from '../../workload/job-facts.ts'
 import { queueLabelOf, queueOf } from '../../workload/pod-facts.ts'
 import { createsFor } from '../creators.ts'
 import { whoMay } from '../exemption.ts'
 import type { World } from '../world.ts'
 import type { QueueableKind } from './kinds.ts'
+import { replacementErrors } from './replacement.ts'
 import { existingJobScope, type JobScope } from './scope.ts'
 import type { QueueableObject } from './shape.ts'
 import { podTemplatesOf } from './size.ts'
@@ -26,6 +34,31 @@ export function unqueuedErrors(object: QueueableObject, { kind }: QueueableKind)
   if (!isSuspended(object)) errors.push(required('spec.suspend', detail))
   if (!isQueued(object)) errors.push(required(annotationPath(QUEUED), detail))
   return errors
+}
+
+/**
+ * Its pods are held to their Job by the label of its uid, and so is its quota to its pods. Those that call themselves
+ * queued would be taken for pods that wait for places of their own.
+ */
+export function templateErrors(object: QueueableObject, kind: QueueableKind): readonly FieldError[] {
+  const selects =
+    `the pods of a queued ${kind.kind} are counted by the label that the API server gives them, and who selects them by ` +
+    'labels of his own has them counted by nobody: remove manualSelector and selector'
+  const marked = `the pods of a queued ${kind.kind} wait with it, and not by themselves: remove it from the template`
+  return podTemplatesOf(object, kind)
+    .flatMap(({ ownSelector, podMarks }) => [
+      ...(ownSelector === undefined ? [] : [forbidden(ownSelector, selects)]),
+      ...podMarks.map(path => forbidden(path, marked)),
+    ])
+    .slice(0, MAX_ERRORS)
+}
+
+/** What was there before it came into a queue of ours, or before there was the rule, keeps nobody from his work. */
+export function newTemplateErrors({ before, after, kind }: Change): readonly FieldError[] {
+  const errors = isQueued(after) ? templateErrors(after, kind) : []
+  if (errors.length === 0 || !isQueued(before)) return errors
+  const known = new Set(templateErrors(before, kind).map(({ field }) => field))
+  return errors.filter(({ field }) => !known.has(field))
 }
 
 /** Marks that a new object may not come with: with them, one that runs would be taken for one that waits. */
@@ -63,7 +96,14 @@ export function guardErrors(change: Change, world: World): readonly FieldError[]
   const only = whoMay(world)
   const errors = markErrors(change, is, only)
   if (was.kind !== 'ours') return errors
-  return [...labelErrors(change, only), ...resumeErrors(change, only), ...growthErrors(change, only), ...errors]
+  const replaced = world.config.guard.podReplacement === 'Failed' ? replacementErrors(before, after, kind, only) : []
+  return [
+    ...labelErrors(change, only),
+    ...resumeErrors(change, only),
+    ...growthErrors(change, only),
+    ...replaced,
+    ...errors,
+  ]
 }
 
 /** Nobody here watches what has no label: it would wait for ever, or run without being counted. */

@@ -5,14 +5,23 @@ import { childOf, isQueued } from '../../workload/job-facts.ts'
 import { queueOf } from '../../workload/pod-facts.ts'
 import { guardVerdict } from '../exemption.ts'
 import { existingNamespaceSelected, namespaceOf } from '../namespace.ts'
-import { queueErrors } from '../queues.ts'
+import { queueErrors, uncountedWarnings } from '../queues.ts'
 import type { World } from '../world.ts'
 import { childErrors } from './children.ts'
 import { type QueueableKind, queueableKindOf } from './kinds.ts'
-import { claimErrors, guardErrors, statusErrors, unqueuedErrors, unstampedErrors } from './queue-guard.ts'
+import {
+  claimErrors,
+  guardErrors,
+  newTemplateErrors,
+  statusErrors,
+  templateErrors,
+  unqueuedErrors,
+  unstampedErrors,
+} from './queue-guard.ts'
 import { createErrors, updateErrors } from './queue-rules.ts'
 import { existingJobScope, newJobScope, queuesKind } from './scope.ts'
 import { type QueueableObject, requestErrors } from './shape.ts'
+import { podTemplatesOf } from './size.ts'
 
 /** What a Job or JobSet may say of its queue, how that may change, and who may start it. */
 export function reviewQueueing(request: AdmissionRequest, world: World): Verdict {
@@ -39,7 +48,9 @@ function reviewCreation(request: AdmissionRequest, kind: QueueableKind, world: W
   if (scope.kind === 'denied') return scope
   const claimed = claimErrors(object, scope)
   if (scope.kind === 'ours') {
-    return verdictOf([...unqueuedErrors(object, kind), ...claimed, ...queueErrors(object, namespace, world)])
+    const templates = templateErrors(object, kind)
+    const wrong = [...unqueuedErrors(object, kind), ...templates, ...claimed, ...queueErrors(object, namespace, world)]
+    return verdictOf(wrong, uncountedWarnings(object, podTemplatesOf(object, kind), world))
   }
   const missing = scope.kind === 'child' ? unstampedErrors(object, scope.root) : []
   return guardVerdict([...missing, ...claimed], [], request, world)
@@ -57,6 +68,7 @@ function reviewUpdate(request: AdmissionRequest, kind: QueueableKind, world: Wor
   const isOwn = existingJobScope(before, kind, namespace, world).kind === 'ours'
   const guarded = [
     ...guardErrors(change, world),
+    ...newTemplateErrors(change),
     ...(isOwn ? [] : childErrors(change, world)),
     ...(request.subResource === 'status' ? statusErrors(change, world) : []),
   ]
@@ -64,8 +76,8 @@ function reviewUpdate(request: AdmissionRequest, kind: QueueableKind, world: Wor
 }
 
 /** 422 for an object that is wrong, 403 for one that is not allowed here. */
-function verdictOf(errors: readonly FieldError[]): Verdict {
-  if (errors.length === 0) return allowed('Valid')
+function verdictOf(errors: readonly FieldError[], warnings: readonly string[] = []): Verdict {
+  if (errors.length === 0) return allowed('Valid', warnings)
   return errors.some(({ type }) => type === 'Invalid' || type === 'TooLong')
     ? invalidObject(errors)
     : forbiddenRequest(errors)

@@ -14,6 +14,7 @@ export interface QueueableObject extends KubeObject {
     readonly completionMode?: unknown
     readonly replicatedJobs?: unknown
     readonly managedBy?: unknown
+    readonly podReplacementPolicy?: unknown
     readonly template?: { readonly metadata?: { readonly labels?: StringMap | null } | null } | null
   }
   readonly status?: unknown

@@ -1,6 +1,7 @@
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
-import { podsOf as podsOfJob } from '../../workload/jobs/batch-job.ts'
+import { podsOf as podsOfJob, selectsItself } from '../../workload/jobs/batch-job.ts'
 import { countIn, fieldsOf } from '../../workload/jobs/templates.ts'
+import { managedMarksIn } from '../../workload/pod-facts.ts'
 import { JOBS, type QueueableKind } from './kinds.ts'
 import type { QueueableObject } from './shape.ts'
 
@@ -11,10 +12,16 @@ export interface PodTemplate {
   readonly annotations: StringMap
   /** How many pods of it run at once. What is no number the API server refuses. */
   readonly pods: number
+  /** Where its Job says so, if it selects its pods itself. */
+  readonly ownSelector?: string
+  /** Where it has marks of pods that are queued by themselves. */
+  readonly podMarks: readonly string[]
+  /** Whether they ask for devices by claims. */
+  readonly claims: boolean
 }
 
-export function podTemplatesOf({ spec }: QueueableObject, { kind }: QueueableKind): readonly PodTemplate[] {
-  if (kind === JOBS.kind) return [templateIn(fieldsOf(spec), 1, '')]
+export function podTemplatesOf({ metadata, spec }: QueueableObject, { kind }: QueueableKind): readonly PodTemplate[] {
+  if (kind === JOBS.kind) return [templateIn(fieldsOf(spec), 1, '', metadata.uid)]
   const jobs = Array.isArray(spec.replicatedJobs) ? spec.replicatedJobs : []
   return jobs.map((job, index) => {
     const { replicas, template } = fieldsOf(job)
@@ -26,12 +33,25 @@ export function podTemplatesOf({ spec }: QueueableObject, { kind }: QueueableKin
   })
 }
 
-function templateIn(spec: Readonly<Record<string, unknown>>, replicas: number, prefix: string): PodTemplate {
-  const { annotations } = fieldsOf(fieldsOf(spec.template).metadata)
-  const texts = Object.entries(fieldsOf(annotations)).filter(
+function templateIn(
+  spec: Readonly<Record<string, unknown>>,
+  replicas: number,
+  prefix: string,
+  uid?: string,
+): PodTemplate {
+  const metadata = fieldsOf(fieldsOf(spec.template).metadata)
+  const texts = Object.entries(fieldsOf(metadata.annotations)).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   )
-  return { path: `${prefix}spec.template.`, annotations: Object.fromEntries(texts), pods: replicas * podsOfJob(spec) }
+  const { resourceClaims } = fieldsOf(fieldsOf(spec.template).spec)
+  return {
+    path: `${prefix}spec.template.`,
+    annotations: Object.fromEntries(texts),
+    pods: replicas * podsOfJob(spec),
+    ...(selectsItself(spec, uid) && { ownSelector: `${prefix}spec.manualSelector` }),
+    podMarks: managedMarksIn(metadata).map(path => `${prefix}spec.template.${path}`),
+    claims: Array.isArray(resourceClaims) && resourceClaims.length > 0,
+  }
 }
 
 /** With how many pods a Job or JobSet runs at once: what it is charged for. */

@@ -59,7 +59,10 @@ export function gatePod(pod: Pod, namespace: string, user: UserInfo | undefined,
     return [...marks(pod, stamped, gates, scope.defaultQueue, kaiGroup !== undefined), ...joined(podGroup)]
   }
   if (isUnmarked(pod) && !scope.defaultQueue && !byTopology) {
-    return patchedAlike('Gated', world.roles.marksOf(`${role?.hash} ${creator} ${podGroup} ${kaiGroup}`, make))
+    // Where there are no annotations yet, all of them are written at once.
+    const annotated = pod.metadata.annotations ? 'more' : 'first'
+    const kin = `${role?.hash} ${creator} ${podGroup} ${kaiGroup} ${annotated}`
+    return patchedAlike('Gated', world.roles.marksOf(kin, make))
   }
   const patch = make()
   return patch.length === 0 ? allowed('AlreadyGated') : patched('Gated', patch)
@@ -114,8 +117,8 @@ function marks(
  * patches of such pods differ in the role and in the creator.
  */
 function isUnmarked(pod: Pod): boolean {
-  const { labels, annotations, finalizers } = pod.metadata
-  if (!labels || !annotations || finalizers || pod.spec.schedulingGates) return false
+  const { labels, finalizers } = pod.metadata
+  if (!labels || finalizers || pod.spec.schedulingGates) return false
   const isLinked = podGroupMarkOf(pod) !== undefined || kaiLinkOf(pod) !== undefined
   return managedLabelOf(pod) === undefined && roleHashOf(pod) === undefined && creatorOf(pod) === undefined && !isLinked
 }

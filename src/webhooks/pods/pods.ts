@@ -8,7 +8,7 @@ import { guardVerdict, unlessBreakGlass } from '../exemption.ts'
 import { queuesJobs } from '../jobs/scope.ts'
 import { existingNamespaceSelected, namespaceOf } from '../namespace.ts'
 import { hasHoldingController } from '../owners.ts'
-import { queueErrors } from '../queues.ts'
+import { queueErrors, uncountedWarnings } from '../queues.ts'
 import { LARGE_BODY, QUEUEING, type Rule, type ServedKind, type Webhook } from '../webhook.ts'
 import type { World } from '../world.ts'
 import { claimErrors, forgedMarkErrors, ungatedErrors } from './claims.ts'
@@ -99,12 +99,20 @@ function reviewCreation(request: AdmissionRequest, world: World): Verdict {
     ...(ours ? claimErrors(pod, namespace, request.userInfo, world) : []),
     ...strangerErrors(pod, namespace, ours),
   ]
-  const warnings = [...managedOwnerWarnings(pod, request.userInfo, world), ...group.warnings]
+  const { resourceClaims } = pod.spec
+  const claims = Array.isArray(resourceClaims) && resourceClaims.length > 0
+  const warnings = [
+    ...managedOwnerWarnings(pod, request.userInfo, world),
+    ...group.warnings,
+    ...(ours ? uncountedWarnings(pod, [{ path: '', claims }], world) : []),
+  ]
   if (errors.length > 0) return invalidObject(errors, warnings)
   if (scope.kind === 'denied') return { ...scope, warnings }
   if (scope.kind === 'ours') return verdictOf([...ungatedErrors(pod), ...queueErrors(pod, namespace, world)], warnings)
-  // The template of an owner that is held back may bring the label along: that is what the warning is for.
-  if (hasHoldingController(pod, request.userInfo, world)) return allowed('Valid', warnings)
+  // Kueue writes the label into the templates of what it holds back. Nobody here does, and a pod of a queued Job that
+  // has it would pass for one that is queued itself: nothing would keep it with its Job.
+  const byKueue = world.config.engine === 'kueue' && hasHoldingController(pod, request.userInfo, world)
+  if (byKueue) return allowed('Valid', warnings)
   return guardVerdict(forgedMarkErrors(pod, scope.reason, world), warnings, request, world)
 }
 

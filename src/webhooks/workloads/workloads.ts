@@ -8,7 +8,7 @@ import { changeErrors, creationErrors, ownerErrors } from './guard.ts'
 
 /**
  * `/validate/workloads`: who holds quota, and how much of it, stands in the Workloads of the built-in engine, so nobody
- * else writes it, whatever RBAC says. Deletion is whom RBAC lets delete: the pods go on, and Muster makes a new one.
+ * else writes it, whatever RBAC says. Deletion is whom RBAC lets delete: what runs on it is stopped, and what waits gets another one.
  */
 export function reviewWorkloadValidation(request: AdmissionRequest, world: World): Verdict {
   const { kind, operation, subResource, oldObject, object, userInfo } = request

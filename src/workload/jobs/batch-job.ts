@@ -16,23 +16,27 @@ import {
   POD_TEMPLATE,
   templateFacts,
   trueCondition,
+  uncounted,
 } from './templates.ts'
 
 /** Of the one podSet of a Job. */
 const MAIN = 'main'
+/** The API server gives it to the pods of every Job, and selects them by it, unless the Job selects them itself. */
+const POD_LABEL = 'batch.kubernetes.io/controller-uid'
 
 export const BATCH_JOB: JobKind = {
   framework: 'batch/job',
   word: 'job',
   resource: JOBS,
   controller: 'kubernetes.io/job-controller',
-  podLabel: 'batch.kubernetes.io/controller-uid',
+  podLabel: POD_LABEL,
   endsEarly: false,
   outline: {
     ...fields('apiVersion', 'kind'),
     metadata: JOB_METADATA,
     spec: {
-      ...fields('suspend', 'parallelism', 'completions', 'completionMode', 'managedBy'),
+      ...fields('suspend', 'parallelism', 'completions', 'completionMode', 'managedBy', 'manualSelector'),
+      selector: { matchLabels: fields(POD_LABEL) },
       template: POD_TEMPLATE,
     },
     status: {
@@ -49,14 +53,28 @@ function forCache(object: KubeObject): QueuedJob {
   const [spec, status] = [fieldsOf(written), fieldsOf(known)]
   const template = fieldsOf(spec.template)
   const suspend = spec.suspend === true
+  const hidden = selectsItself(spec, object.metadata.uid)
   return {
     metadata: jobMetadata(object),
     spec: { suspend },
-    ...bounded({ ...object, kind: JOBS.kind }, [podSetOf(object, spec, status)]),
+    ...(hidden
+      ? uncounted(JOBS.kind, object)
+      : bounded({ ...object, kind: JOBS.kind }, [podSetOf(object, spec, status)])),
     priority: priorityOf(template),
     foreign: isForeign(BATCH_JOB, spec.managedBy),
     progress: progressOf(suspend, isStopping(object), status),
   }
+}
+
+/**
+ * Whether the pods of a Job are known by labels of its user's choice. By those nobody sees how many are left when it is
+ * stopped, and whoever takes one off a running pod has another made beside it. The word for it may be taken back later,
+ * and the selector may not.
+ */
+export function selectsItself({ manualSelector, selector }: Record<string, unknown>, uid: string | undefined): boolean {
+  if (manualSelector === true) return true
+  if (selector === undefined || selector === null || uid === undefined) return false
+  return fieldsOf(fieldsOf(selector).matchLabels)[POD_LABEL] !== uid
 }
 
 export function priorityOf(template: unknown): number {

@@ -3,7 +3,7 @@ import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
 import type { KubeObject } from '../../kube/vocabulary/objects.ts'
 import { fields } from '../../kube/vocabulary/outline.ts'
 import { JOB_SETS } from '../../kube/vocabulary/resources.ts'
-import { podsOf, priorityOf } from './batch-job.ts'
+import { podsOf, priorityOf, selectsItself } from './batch-job.ts'
 import { isForeign, type JobKind } from './job-kind.ts'
 import {
   type Delta,
@@ -24,6 +24,7 @@ import {
   POD_TEMPLATE,
   templateFacts,
   trueCondition,
+  uncounted,
 } from './templates.ts'
 
 export const JOB_SET: JobKind = {
@@ -42,7 +43,7 @@ export const JOB_SET: JobKind = {
       failurePolicy: { ...fields('maxRestarts'), rules: fields('action') },
       replicatedJobs: {
         ...fields('name', 'replicas'),
-        template: { spec: { ...fields('parallelism', 'completions'), template: POD_TEMPLATE } },
+        template: { spec: { ...fields('parallelism', 'completions', 'manualSelector'), template: POD_TEMPLATE } },
       },
     },
     status: {
@@ -60,13 +61,17 @@ function forCache(object: KubeObject): QueuedJob {
   const jobs = listIn(spec.replicatedJobs)
   const states = listIn(status.replicatedJobsStatus)
   const suspend = spec.suspend === true
+  const stateOf = ({ name }: Fields) => (mayRestart(spec) ? {} : (states.find(state => state.name === name) ?? {}))
+  const hidden = jobs.some(({ template }) => selectsItself(fieldsOf(fieldsOf(template).spec), undefined))
   return {
     metadata: jobMetadata(object),
     spec: { suspend },
-    ...bounded(
-      { ...object, kind: JOB_SETS.kind },
-      jobs.map(job => podSetOf(job, mayRestart(spec) ? {} : (states.find(({ name }) => name === job.name) ?? {}))),
-    ),
+    ...(hidden
+      ? uncounted(JOB_SETS.kind, object)
+      : bounded(
+          { ...object, kind: JOB_SETS.kind },
+          jobs.map(job => podSetOf(job, stateOf(job))),
+        )),
     priority: priorityOf(fieldsOf(fieldsOf(fieldsOf(jobs[0]).template).spec).template),
     foreign: isForeign(JOB_SET, spec.managedBy),
     progress: progressOf(suspend, status, states),

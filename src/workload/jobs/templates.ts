@@ -92,6 +92,14 @@ function liftMarks(map: Fields, place: Mark['in']): StringMap {
   return Object.fromEntries(known.map(key => [key, String(map[key]).slice(0, MAX_MARK)]))
 }
 
+/** Of something whose pods are not known by the label of its uid. */
+export const uncounted = (kind: string, { metadata: { name } }: KubeObject): Pick<QueuedJob, 'podSets' | 'excess'> => ({
+  podSets: [],
+  excess:
+    `${kind} ${name} selects its pods itself (spec.manualSelector), and nobody can count them then: create it without ` +
+    'spec.manualSelector and spec.selector',
+})
+
 /** Why it cannot be counted, if so much of it was left out or would have to be kept; then nothing of it is. */
 export function bounded(
   { kind, metadata: { name }, omitted }: KubeObject,

@@ -38,8 +38,8 @@ export class Cluster {
     server.selective = true
   }
 
-  static async start(): Promise<Cluster> {
-    const cluster = new Cluster(await FakeApiServer.start())
+  static async start(options: { readonly tls?: boolean } = {}): Promise<Cluster> {
+    const cluster = new Cluster(await FakeApiServer.start(options))
     for (const kind of ['/apis', '/api/v1/pods', WORKLOADS, EVENTS, '/api/v1/namespaces']) cluster.#empty(kind)
     const config = `apiVersion: config.muster.dev/v1alpha1\nkind: Configuration\nqueues: ${JSON.stringify(QUEUES)}\n`
     cluster.#put('/api/v1', 'configmaps', {
@@ -51,10 +51,11 @@ export class Cluster {
 
   /** For `--kubeconfig`. */
   kubeconfig(file: string): string {
-    const server = this.server.url.origin
+    const { ca, url } = this.server
+    const trust = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }
     const config = {
       ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'test' },
-      clusters: [{ name: 'test', cluster: { server } }],
+      clusters: [{ name: 'test', cluster: { server: url.origin, ...trust } }],
       users: [{ name: 'test', user: { token: 'x' } }],
       contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace: 'ml' } }],
     }

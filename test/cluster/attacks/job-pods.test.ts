@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MANAGED, PODSET_LABEL } from '../../../src/kube/vocabulary/names.ts'
+import { MANAGED, PODSET_LABEL, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
 import type { KubeObject, Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { queuedJob } from '../support/manifests.ts'
 import { eventually } from '../support/wait.ts'
@@ -113,6 +113,20 @@ describe('the pod of a queued Job', () => {
     expect(await field.refused(OWNER, size('2'))).toContain('has 100m cpu of its queue and would use 2')
     await field.passes(OWNER, size('50m'))
     expect((await field.get(name)).spec.containers?.[0]?.resources?.requests?.cpu).toBe('50m')
+  })
+
+  it('does not pass for one that is queued itself, also by a template that is changed while its Job waits', async () => {
+    const label = { spec: { template: { metadata: { labels: { [MANAGED]: 'true' } } } } }
+    await create(queuedJob({ namespace: RED, name: 'poses', queue: ONE_POD }))
+    await field.passes(ADMIN, patch('job', 'poses', label))
+    await field.passes(ADMIN, patch('job', 'poses', { metadata: { labels: { [QUEUE_NAME]: 'team-a' } } }))
+    const refusal = await eventually('the Job controller is told why it gets no pods', async () => {
+      const events = ['get', 'events', '-n', RED, '--field-selector', 'involvedObject.name=poses,reason=FailedCreate']
+      const { items } = await field.plane.kubectl.json<{ items: { message: string }[] }>(events)
+      return items[0]?.message
+    })
+    expect(refusal).toContain('is set by Muster on the pods that it queues')
+    expect(await podsOf('poses')).toEqual([])
   })
 
   it('is not taken from its Job by a Binding', async () => {

@@ -121,3 +121,59 @@ describe('nothing passes a closed queue', () => {
     expect((await jobOf('claims')).spec.suspend).toBe(true)
   })
 })
+
+describe('the Jobs of a JobSet that runs', () => {
+  const POLICY = 'muster-jobset-jobs'
+  const JOB = 'runs-part-0'
+  const POD = 'jobset.sigs.k8s.io/jobset-name=runs'
+  const RAW = ['delete', '--raw', `/apis/batch/v1/namespaces/${RED}/jobs/${JOB}`]
+  const running = async () => (await podsBy(POD)).filter(({ status }) => status?.phase === 'Running')
+
+  beforeAll(async () => {
+    await create(jobSet('runs', 'team-a'))
+    await eventually('it runs', async () => (await running()).length === 1)
+  })
+
+  it.each([
+    ['asks for that', ['delete', 'job', JOB, '--cascade=orphan']],
+    ['says nothing of them', RAW],
+  ])('do not leave their pods to run beside those of the next when a deletion %s', async (_, args) => {
+    for (const user of [ADMIN, OWNER]) expect(await field.refused(user, args)).toContain(POLICY)
+  })
+
+  it('do not give their quota away by an end that somebody writes', async () => {
+    const status = { succeeded: 1, active: 0, ready: 0 }
+    expect(await field.refused(OWNER, patch('job', JOB, { status }, '--subresource=status'))).toContain(POLICY)
+  })
+
+  it('but are labelled, and deleted with their pods', async () => {
+    await field.passes(ADMIN, patch('job', JOB, { metadata: { labels: { app: 'a' } } }))
+    const { uid } = (await jobOf(JOB)).metadata
+    await field.passes(ADMIN, ['delete', 'job', JOB, '--wait=false'])
+    await eventually('JobSet has made another', async () => (await jobOf(JOB)).metadata.uid !== uid)
+    await eventually('it runs', async () => (await running()).length === 1)
+    expect(await podsBy(POD)).toHaveLength(1)
+  })
+
+  it('go on when their JobSet is deleted without them, and neither grow nor start again on its quota', async () => {
+    await field.passes(OWNER, ['delete', 'jobset', 'runs', '--cascade=orphan'])
+    await eventually('nobody owns the Job', async () => (await jobOf(JOB)).metadata.ownerReferences === undefined)
+    expect(await running()).toHaveLength(1)
+    const owner = {
+      apiVersion: 'jobset.x-k8s.io/v1alpha2',
+      kind: 'JobSet',
+      name: 'none',
+      uid: 'none',
+      controller: true,
+    }
+    const refused = async (change: object) => await field.refused(OWNER, patch('job', JOB, change))
+    expect(await refused({ spec: { parallelism: 9 } })).toContain(POLICY)
+    expect(await refused({ metadata: { ownerReferences: [owner] } })).toContain(POLICY)
+    await field.passes(OWNER, patch('job', JOB, { spec: { suspend: true } }))
+    expect(await refused({ spec: { suspend: false } })).toContain(POLICY)
+    // With a queue of its own it waits for a place like any other.
+    await field.passes(OWNER, patch('job', JOB, { metadata: { labels: { [QUEUE_NAME]: CLOSED } } }))
+    expect(await jobOf(JOB)).toMatchObject({ metadata: { annotations: { 'muster.dev/queued': 'true' } } })
+    await field.passes(ADMIN, ['delete', 'job', JOB, '--cascade=orphan'])
+  })
+})

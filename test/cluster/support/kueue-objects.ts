@@ -65,6 +65,22 @@ export function admissionCheck(name: string): object {
   return { apiVersion: API, kind: 'AdmissionCheck', metadata: { name }, spec: { controllerName: 'example.com/test' } }
 }
 
+/** As somebody makes it ahead of its pods, and without owner. */
+export function prebuiltWorkload(options: {
+  readonly namespace: string
+  readonly name: string
+  readonly queue: string
+  readonly podSet: string
+  readonly count: number
+  readonly cpu: string
+}): object {
+  const { namespace, name, queue: queueName, podSet, count, cpu } = options
+  const container = { name: 'main', image: 'registry.example/none:1', resources: { requests: { cpu } } }
+  const template = { spec: { restartPolicy: 'Never', containers: [container] } }
+  const spec = { queueName, podSets: [{ name: podSet, count, template }] }
+  return { apiVersion: API, kind: 'Workload', metadata: { name, namespace }, spec }
+}
+
 /** With labels besides those that a helper gave it. */
 export function labelled(pod: object, labels: Readonly<Record<string, string>>): object {
   const { metadata, ...rest } = pod as Pod

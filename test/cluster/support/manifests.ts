@@ -91,6 +91,26 @@ export function queuedJob(options: QueuedJobOptions): object {
   }
 }
 
+/** Three pods of 100m, with these marks on their template. */
+export function statefulSet(
+  namespace: string,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  annotations: Readonly<Record<string, string>> = {},
+): object {
+  const container = { name: 'main', image: 'registry.example/none:1', resources: { requests: { cpu: '100m' } } }
+  const metadata = { labels: { app: name, ...labels }, annotations }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name, namespace },
+    spec: {
+      ...{ replicas: 3, serviceName: name, selector: { matchLabels: { app: name } } },
+      template: { metadata, spec: { terminationGracePeriodSeconds: 1, containers: [container] } },
+    },
+  }
+}
+
 export function list(items: readonly object[]): object {
   return { apiVersion: 'v1', kind: 'List', items }
 }

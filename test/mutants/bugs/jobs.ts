@@ -15,6 +15,7 @@ const MUTATION = 'src/webhooks/jobs/mutation.ts'
 const GUARD = 'src/webhooks/jobs/queue-guard.ts'
 const CHILDREN = 'src/webhooks/jobs/children.ts'
 const QUEUE_RULES = 'src/webhooks/jobs/queue-rules.ts'
+const REPLACEMENT = 'src/webhooks/jobs/replacement.ts'
 const PARALLELISM = 'src/webhooks/jobs/parallelism.ts'
 const ALLOW = 'src/validation/jobs/job-allow.ts'
 const RULES = 'src/validation/jobs/job-rules.ts'
@@ -297,9 +298,50 @@ export const JOB_FAMILIES: readonly Family[] = [
     ],
   },
   {
+    name: 'when the pods of queued Jobs are replaced',
+    tests: ['test/unit/webhooks/jobs/replacement.test.ts'],
+    bugs: [
+      {
+        name: 'believes what the API server writes into every Job',
+        from: 'the default cannot be told from a wish: a pod that is deleted runs beside its successor',
+        file: REPLACEMENT,
+        find: 'isJob(kind) && !isLate(object) ? [TO_LATE] : []',
+        replace: 'isJob(kind) && object.spec.podReplacementPolicy === undefined ? [TO_LATE] : []',
+      },
+      {
+        name: 'has it turned back while it runs',
+        from: 'an update of what runs changes nothing that the queue is about',
+        file: MUTATION,
+        find: "if (!isSuspended(after)) return kept.length === 0 ? allowed('Running') : patched('Running', kept)",
+        replace: "if (!isSuspended(after)) return allowed('Running')",
+      },
+      {
+        name: 'asks nobody who turns it back in the Job of a JobSet',
+        from: 'nobody charges the children',
+        file: CHILDREN,
+        find: "isTurnedBack(before, after, kind) ? ['spec.podReplacementPolicy'] : []",
+        replace: "isTurnedBack(after, before, kind) ? ['spec.podReplacementPolicy'] : []",
+      },
+    ],
+  },
+  {
     name: 'Jobs in queues',
     tests: ['test/unit/webhooks/jobs/queue-mutation.test.ts', 'test/unit/webhooks/jobs/queueing.test.ts'],
     bugs: [
+      {
+        name: 'queues a Job whose pods anybody can hide',
+        from: 'by labels of its user nobody sees that its pods still run',
+        file: 'src/workload/jobs/batch-job.ts',
+        find: 'if (manualSelector === true) return true',
+        replace: 'if (manualSelector === true) return false',
+      },
+      {
+        name: 'lets a Job in that took the word for its own selector back',
+        from: 'the word may change after the creation, and the selector may not',
+        file: 'src/webhooks/jobs/queueing.ts',
+        find: '    ...newTemplateErrors(change),\n',
+        replace: '',
+      },
       {
         name: 'takes whoever names a queued root for its child',
         from: 'an owner reference is written by hand, and the Job runs with nobody',
@@ -342,21 +384,21 @@ export const JOB_FAMILIES: readonly Family[] = [
         name: 'forgets that its user holds it',
         from: 'the mark stands beside another, and only the first is written',
         file: MUTATION,
-        find: "...(!isHeld(object) && { [HELD]: 'true' }),",
-        replace: '',
+        find: ", ...(!isHeld(object) && { [HELD]: 'true' }) }",
+        replace: ' }',
       },
       {
         name: 'holds what comes to a queue',
         from: 'who names the queue and suspends at once wants it to wait',
         file: MUTATION,
-        find: 'return wasOurs ? held(after, kind) : queued(after, [])',
-        replace: 'return wasOurs || after ? held(after, kind) : queued(after, [])',
+        find: 'return wasOurs ? held(after, kind, kept)',
+        replace: 'return wasOurs || after ? held(after, kind, kept)',
       },
       {
         name: 'holds for ever what was held',
         from: 'the mark stays when its user wants it back',
         file: MUTATION,
-        find: "isHeld(after) ? [{ op: 'remove', path: annotationAt(HELD) }] : []",
+        find: "isHeld(after) ? [{ op: 'remove' as const, path: annotationAt(HELD) }] : []",
         replace: '[]',
       },
       {
@@ -392,8 +434,8 @@ export const JOB_FAMILIES: readonly Family[] = [
         name: 'counts the parallelism, not the pods',
         from: 'completions bound what runs at once',
         file: 'src/webhooks/jobs/size.ts',
-        find: 'pods: replicas * podsOfJob(spec) }',
-        replace: 'pods: replicas * (countIn(spec.parallelism) ?? 1) }',
+        find: 'pods: replicas * podsOfJob(spec),',
+        replace: 'pods: replicas * (countIn(spec.parallelism) ?? 1),',
       },
       {
         name: 'lets a JobSet exchange its Jobs',

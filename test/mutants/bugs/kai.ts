@@ -140,6 +140,20 @@ export const KAI_FAMILIES: readonly Family[] = [
     tests: ['test/unit/coscheduling/kai/co-scheduler.test.ts', 'test/unit/webhooks/pod-groups/pod-groups.test.ts'],
     bugs: [
       {
+        name: 'puts every group into the default queue of KAI',
+        from: 'the cache kept no label of a pod but those of Kueue and Muster, and the test had no cache',
+        file: 'src/workload/pod-facts.ts',
+        find: '  ...[KAI_QUEUE, KAI_PROJECT, KAI_NODE_POOL, KAI_PREEMPTIBILITY].map(labelMark),',
+        replace: '',
+      },
+      {
+        name: 'lets KAI preempt who has said that it must not',
+        from: 'what KAI takes from the label of a pod it takes from the field of a PodGroup, and nobody has copied it',
+        file: `${KAI}/co-scheduler.ts`,
+        find: '      ...(preemptibility !== undefined && { preemptibility }),\n',
+        replace: '',
+      },
+      {
         name: 'lifts before the PodGroup is there',
         from: 'the write is under way, so why wait',
         file: `${KAI}/co-scheduler.ts`,

@@ -73,6 +73,27 @@ export const LINT_FAMILIES: readonly Family[] = [
     tests: SILENT,
     bugs: [
       {
+        name: 'takes a number in quotes for a number',
+        from: 'a value that JavaScript would convert',
+        file: `${LINTS}/shapes.ts`,
+        find: 'Number.isInteger(value) && Number(value) >= min',
+        replace: 'Number.isInteger(Number(value)) && Number(value) >= min',
+      },
+      {
+        name: 'looks at the items of no list',
+        from: 'a wrong value deep in a container',
+        file: `${LINTS}/shapes.ts`,
+        find: 'if (item !== null) check(item',
+        replace: 'if (item === null) check(item',
+      },
+      {
+        name: 'counts the days of the week to seven',
+        from: 'other crons do, and the controller does not',
+        file: `${LINTS}/schedules.ts`,
+        find: "name: 'day of the week', min: 0, max: 6",
+        replace: "name: 'day of the week', min: 0, max: 7",
+      },
+      {
         name: 'lets a Job restart its pods for ever',
         from: 'the kinds that end take two of the three policies',
         file: `${LINTS}/workload-values.ts`,
@@ -96,7 +117,7 @@ export const LINT_FAMILIES: readonly Family[] = [
       {
         name: 'takes a request that is less than its limit for more',
         from: 'a comparison the wrong way round',
-        file: `${LINTS}/values.ts`,
+        file: `${LINTS}/pod-values.ts`,
         find: 'amount > limit)',
         replace: 'amount < limit)',
       },

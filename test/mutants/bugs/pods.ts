@@ -427,6 +427,13 @@ export const POD_FAMILIES: readonly Family[] = [
     tests: ['test/unit/webhooks/pods/validation.test.ts', 'test/unit/webhooks/pods/update.test.ts'],
     bugs: [
       {
+        name: 'lets the template of a queued Job bring our label',
+        from: 'with it a pod passes for one that is queued itself, and is taken from its Job while it runs',
+        file: PODS,
+        find: "const byKueue = world.config.engine === 'kueue' && hasHoldingController",
+        replace: 'const byKueue = hasHoldingController',
+      },
+      {
         name: 'takes a time limit of zero',
         from: 'greater or equal',
         file: QUEUE_MARKS,

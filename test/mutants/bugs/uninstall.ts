@@ -113,6 +113,20 @@ export const UNINSTALL_FAMILIES: readonly Family[] = [
         replace: '',
       },
       {
+        name: 'makes a PodGroup for who is about to go',
+        from: 'in a namespace that goes the API server refuses it, and nobody there is freed',
+        file: GROUPS,
+        find: 'isAlive(each) && !isGoing(each)',
+        replace: 'isAlive(each)',
+      },
+      {
+        name: 'writes for ever what somebody writes back',
+        from: 'a write that was taken looks like progress',
+        file: RUN,
+        find: 'refused.length > 0 || isNew ? refused : done.map(undone)',
+        replace: 'refused.length > 0 || isNew ? refused : []',
+      },
+      {
         name: 'gives up at the first refusal',
         from: 'API servers ask a webhook for a moment after it is gone',
         file: RUN,

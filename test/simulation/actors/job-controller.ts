@@ -84,7 +84,8 @@ export class JobController {
 
   #plan(job: Job): Plan {
     const pods = this.#podsOf(job)
-    // With the policy TerminatingOrFailed, the default, a deleted pod is a failed one, and is replaced at once.
+    // As with TerminatingOrFailed, whatever the policy says: a deleted pod is a failed one, and is replaced at once.
+    // Nothing that Muster decides relies on the other one.
     const over = (pod: Pod) => isTerminal(pod) || isDeleting(pod)
     const counted = pods.filter(pod => over(pod) && isTracked(pod) && !this.#counted.has(pod.metadata.uid ?? ''))
     const active = pods.filter(pod => !over(pod))

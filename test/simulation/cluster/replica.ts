@@ -91,7 +91,7 @@ export class Replica implements Owner {
       engine,
       scope: EVERYWHERE,
       schedulers: [...(places ? [kubernetesCoScheduler] : []), ...(served.kai ? [kaiCoScheduler] : [])],
-      scheduling: { served, onChange: () => {} },
+      scheduling: { served, onChange: () => () => {} },
       ...(served.kai && { kai: { naming: 'plain', enabled: true } }),
       identity: name,
       metrics: {

@@ -47,8 +47,10 @@ export function watchKai(server: ModelServer, muster: string, judge: Judge): voi
 
   const checkPod = (before: Pod, after: Pod, who: string) => {
     if (awaitsGroup(before) && !awaitsGroup(after)) {
-      if (who !== muster) judge.fail('I5', `${who} could take the gate ${POD_GROUP} off ${label(after)}`)
-      else if (markOf(after) === 'reference') checkPlace(after)
+      if (who !== muster) {
+        // Of a pod that is on its way out nobody waits for anything.
+        if (!isDeleting(before)) judge.fail('I5', `${who} could take the gate ${POD_GROUP} off ${label(after)}`)
+      } else if (markOf(after) === 'reference') checkPlace(after)
       else if (after.metadata.annotations?.[KAI_IGNORE] !== 'true') {
         judge.fail('I2', `${label(after)} is left to the pod-grouper of KAI, and has not asked for it`)
       }

@@ -85,7 +85,11 @@ export function watchPodGroups(server: ModelServer, muster: string, judge: Judge
 
   const checkNew = (group: Stored) => {
     const { workloadRef } = (group as unknown as PodGroup).spec
-    if (server.find(WORKLOAD, group.metadata.namespace, workloadRef?.workloadName ?? '') !== undefined) return
+    const workload = server.find(WORKLOAD, group.metadata.namespace, workloadRef?.workloadName ?? '')
+    if (workload !== undefined) {
+      if (ours.has(workload.metadata.uid ?? '')) return
+      return judge.fail('I5', `${group.kind ?? 'group'} ${group.metadata.name} is made for a Workload of somebody else`)
+    }
     const owner = controllerOf(group.metadata.ownerReferences)?.uid ?? ''
     if (now() - (goneAt.get(owner) ?? Number.NEGATIVE_INFINITY) <= UNDER_WAY_MS) return
     judge.fail('I2', `${group.kind ?? 'group'} ${group.metadata.name} is made before its Workload`)

@@ -61,8 +61,23 @@ export const CORPUS: readonly Found[] = [
     bug: 'for a Job that was gone, and whose watch was silent, Workload and PodGroup were made again and again',
   },
   {
+    seed: 2032,
+    jobs: true,
+    bug: 'after a silent watch a pod was deleted as surplus whose place had been free for long',
+  },
+  {
+    seed: 113,
+    kai: true,
+    bug: 'what the queue said of a pod kept back what the loop for KAI said of it in the same second',
+  },
+  {
     seed: 93,
     kai: true,
     bug: 'the loop for KAI decided on a pod as it was before the other loop of the same replica had written it',
+  },
+  {
+    seed: 4278,
+    kai: true,
+    bug: 'a pod that was left to KAI was never told why it waits in its queue: the loop for KAI forgot that for both',
   },
 ]

@@ -1,7 +1,12 @@
 import { compositeName } from '../../../src/coscheduling/kubernetes/objects.ts'
 import type { ObjectRef, Resource } from '../../../src/kube/vocabulary/api.ts'
 import { KAI_IGNORE, KAI_POD_GROUPS } from '../../../src/kube/vocabulary/kai.ts'
-import { ADMISSION_GATE, QUEUE_NAME, RETRIABLE_IN_GROUP } from '../../../src/kube/vocabulary/names.ts'
+import {
+  ADMISSION_GATE,
+  POD_GROUP as GROUP_GATE,
+  QUEUE_NAME,
+  RETRIABLE_IN_GROUP,
+} from '../../../src/kube/vocabulary/names.ts'
 import { COMPOSITE_POD_GROUPS, JOB_SETS, JOBS, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { podGroupNameFor } from '../../../src/workload/placement.ts'
 import { FOREGROUND, ORPHAN } from '../actors/janitors.ts'
@@ -19,6 +24,8 @@ import { strike } from './strike.ts'
 const USER = 'alice'
 const ADMIN = 'admin'
 const KEEP = 'example.com/keep'
+/** Those of Muster's. */
+const GATES = [ADMISSION_GATE, GROUP_GATE]
 
 /** Carries out one item of the schedule. */
 export function apply(item: Item, cluster: Cluster): void {
@@ -230,7 +237,7 @@ function touchPod(cluster: Cluster, action: Extract<Action, { kind: 'touch-pod' 
       strategic({ spec: { schedulingGates: [{ $patch: 'delete', name: 'example.com/hold' }] } }, ADMIN)
       return
     case 'steal-gate':
-      strategic({ spec: { schedulingGates: [{ $patch: 'delete', name: ADMISSION_GATE }] } }, USER)
+      strategic({ spec: { schedulingGates: GATES.map(name => ({ $patch: 'delete', name })) } }, USER)
   }
 }
 

@@ -16,7 +16,7 @@ const chart = barChart({
     { title: 'Two', bars: [{ name: 'Kueue', value: 1 }] },
   ],
 })
-const widths = [...chart.matchAll(/<rect [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width))
+const widths = [...chart.matchAll(/<rect class="bar[^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width))
 
 describe('the bar chart', () => {
   it('has bars as long as their values, and a scale of its own for each panel', () => {
@@ -34,6 +34,7 @@ describe('the bar chart', () => {
   it('is a file of its own, readable on a dark page and safe with any text', () => {
     expect(chart).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /)
     expect(chart).toContain('prefers-color-scheme: dark')
+    expect(chart).toMatch(/<rect class="ground" x="-16" y="-16" width="792"/)
     expect(chart).toContain('>Seconds &lt;of> a &quot;run&quot; &amp; more<')
     const height = Number(/ height="(\d+)" viewBox/.exec(chart)?.[1])
     expect(Math.max(...[...chart.matchAll(/ y="(\d+)"/g)].map(([, y]) => Number(y)))).toBeLessThan(height)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isMet } from '../../../bench/goal.ts'
 import { goals } from '../../../bench/kueue-goals.ts'
 import type { Load } from '../../../bench/kueue-loads.ts'
+import { page } from '../../../bench/kueue-page.ts'
 import { type Figures, loadRows, type Results, systemRows } from '../../../bench/kueue-report.ts'
 import { markdownTable } from '../../../bench/markdown.ts'
 
@@ -79,5 +80,17 @@ describe('the report of the side by side', () => {
         ],
       ),
     ).toBe(['| what   |   ms |', '|--------|-----:|', '| a      |    1 |', '| longer | 10.5 |'].join('\n'))
+  })
+
+  it('says how many goals are missed, and what else the machine had to do', () => {
+    const quiet = page(results, { singles }, { rounds: 1, others: 1 })
+    expect(quiet).toContain('| Muster: memory, of that of Kueue')
+    expect(quiet).toMatch(/^\d+ of \d+ are met\.$/m)
+    expect(quiet).not.toContain('meanwhile')
+    const slow = [system('Muster', [timing(39)], 1, 1), system('Kueue', [timing(40)], 1, 1)]
+    const busy = page(slow, { singles }, { rounds: 3, others: 34.6 })
+    expect(busy).toContain('took 35 % of them meanwhile')
+    expect(busy).toMatch(/are met, \d missed\.$/m)
+    expect(busy).toContain('MISSED')
   })
 })

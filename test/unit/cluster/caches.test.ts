@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ownerForCache } from '../../../src/cluster/owner-cache.ts'
+import { knownOwner, ownerForCache } from '../../../src/cluster/owner-cache.ts'
 import { boundedLookUp, slimNamespace, slimQueue } from '../../../src/cluster/world.ts'
 import type { Fact } from '../../../src/server/asking-world.ts'
 
@@ -28,6 +28,13 @@ describe('what the caches behind the reviews keep', () => {
         ownerReferences: [reference('JobSet', true)],
       },
     })
+  })
+
+  it('of an owner that has gone before one of its name is not taken for that one', () => {
+    const owner = { kind: 'Job', metadata: { ...identity, labels: { 'kueue.x-k8s.io/queue-name': 'q' } } }
+    expect(knownOwner(owner, { uid: 'u' })).toEqual({ uid: 'u', labels: owner.metadata.labels, ownerReferences: [] })
+    expect(knownOwner(owner, { uid: 'its successor' })).toBe('unknown')
+    expect(knownOwner(undefined, { uid: 'u' })).toBe('unknown')
   })
 
   it('of a reference that can lead to nothing is nothing', () => {

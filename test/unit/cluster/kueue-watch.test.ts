@@ -81,7 +81,7 @@ describe('the watch for Kueue', () => {
   it.each([
     ['pod', 'integrations: {frameworks: [batch/job, pod]}'],
     ['statefulset', 'integrations: {frameworks: [batch/job, statefulset]}'],
-  ])('is not ready as long as Kueue gates pods itself, by %s', async (name, config) => {
+  ])('G13: is not ready as long as Kueue gates pods itself, by %s', async (name, config) => {
     const { watch, serves, changes } = watching('v1beta2')
     serves.config = config
     await watch.ask()

@@ -23,7 +23,9 @@ function scoped(
     get: (_, name) => known.find(({ metadata }) => metadata.name === name),
     subscribe: listener => {
       tell = listener
-      return () => {}
+      return () => {
+        tell = () => {}
+      }
     },
     values: () => known.values(),
     whenSynced: () => Promise.resolve(),
@@ -69,7 +71,7 @@ describe('the namespaces of the reconciler', () => {
   it('are told when one is seen, comes in or goes out, and not otherwise', () => {
     const { scope, tell } = scoped({ matchLabels: { queued: 'yes' } })
     const changed: string[] = []
-    scope.onChange(name => changed.push(name))
+    const cancel = scope.onChange(name => changed.push(name))
     tell({ type: 'added', object: namespace('web') })
     tell({ type: 'added', object: namespace('ml', { queued: 'yes' }) })
     tell({
@@ -79,5 +81,8 @@ describe('the namespaces of the reconciler', () => {
     })
     tell({ type: 'updated', object: namespace('ml'), previous: namespace('ml', { queued: 'yes' }) })
     expect(changed).toEqual(['web', 'ml', 'ml'])
+    cancel()
+    tell({ type: 'added', object: namespace('late') })
+    expect(changed).toHaveLength(3)
   })
 })

@@ -7,7 +7,7 @@ import { diagnose } from '../../../src/insight/doctor/diagnose.ts'
 import { examine } from '../../../src/insight/doctor/examine.ts'
 import type { Deployment, Facts, Lease, Replica } from '../../../src/insight/doctor/facts.ts'
 import { renderDiagnosis } from '../../../src/insight/doctor/render.ts'
-import { RULES, rightsIn } from '../../../src/insight/doctor/rights.ts'
+import { describeRights, RULES, type Rule, rightsIn, rulesFor } from '../../../src/insight/doctor/rights.ts'
 import { POLICIES } from '../../../src/insight/doctor/surroundings.ts'
 import { Sight } from '../../../src/insight/sight.ts'
 import { plain } from '../../../src/insight/text.ts'
@@ -16,6 +16,8 @@ import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
 import { NOTHING_SERVED } from '../../../src/kube/vocabulary/served-scheduling.ts'
 import type { InstalledConfiguration } from '../../../src/kube/vocabulary/webhook-configurations.ts'
 import { issuePair, SERVING_NAMES, type ServingPair } from '../../../src/tls/authority.ts'
+import type { QueuedWorkload } from '../../../src/workload/queued-workload.ts'
+import { WORKLOAD_JOB } from '../../../src/workload/queued-workload.ts'
 import { managedPod } from '../../support/pods.ts'
 import { ReadingApi } from '../../support/reading-api.ts'
 import { ADMITTED, workloadOf } from '../../support/workloads.ts'
@@ -97,6 +99,23 @@ beforeAll(async () => {
     missing: [],
   }
 })
+
+interface GivenRule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+  readonly resourceNames?: readonly string[]
+}
+
+/** Of a Role or ClusterRole. */
+const rulesOf = (role: (KubeObject & Record<string, never>) | undefined): readonly Rule[] =>
+  ((role?.rules ?? []) as unknown as readonly GivenRule[]).flatMap(({ apiGroups, resources, verbs, resourceNames }) =>
+    apiGroups.map(group => ({
+      ...{ group, resources, verbs },
+      ...(resourceNames && { names: resourceNames }),
+      ...(role?.kind === 'Role' && { own: true }),
+    })),
+  )
 
 const found = (change: Partial<Facts>) => diagnose({ ...sound, ...change }, []).findings
 const codes = (change: Partial<Facts>) => [...new Set(found(change).map(({ code }) => code))]
@@ -220,31 +239,112 @@ describe('muster doctor', () => {
     )
   })
 
+  it('takes a replica that has ended, or is about to, for none: an evicted pod stays with its old image', () => {
+    const evicted = { ...replica('c', 'muster:0.0.9'), status: { phase: 'Failed' } }
+    const leaving = replica('d', 'muster:0.0.9')
+    const deletionTimestamp = '2026-11-18T04:59:00Z'
+    const gone = { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp } }
+    expect(codes({ replicas: [replica('a'), replica('b'), evicted, gone] })).toEqual([])
+    expect(codes({ replicas: [replica('a'), replica('a'), evicted] })).toEqual(['ReplicasTogether'])
+  })
+
+  it('leaves Workloads that others have made for Kueue to them, ahead of their pods or not', () => {
+    const config = { ...DEFAULT_CONFIGURATION, engine: 'kueue' as const }
+    const [own] = sound.workloads as readonly QueuedWorkload[]
+    const ahead = { ...own, metadata: { name: 'ahead', namespace: 'ml', creationTimestamp: '2026-11-18T04:00:00Z' } }
+    const kueue = { config, kueueServed: true, pods: [] }
+    expect(codes({ ...kueue, workloads: [ahead as QueuedWorkload] })).toEqual([])
+    const annotations = { 'muster.dev/pod': 'train' }
+    const made = { ...ahead, metadata: { ...ahead.metadata, annotations } } as QueuedWorkload
+    expect(codes({ ...kueue, workloads: [made] })).toEqual(['WorkloadWithoutPods'])
+  })
+
+  it('asks for the rights that the overlay in use gives, and for no others', () => {
+    const named = (rules: readonly Rule[]) => rightsIn(rules).map(right => describeRights([right]))
+    expect(rulesFor({ engine: 'builtin', ownsSecret: true })).toEqual(RULES)
+    const served = named(rulesFor({ engine: 'builtin', ownsSecret: false }))
+    expect(named(RULES).filter(right => !served.includes(right))).toEqual([
+      ...['secrets muster-tls (update)', 'secrets (create)'],
+    ])
+    const file = readFileSync(new URL('../overlays/kueue/rbac.yaml', BASE), 'utf8')
+    const [role] = parseAllDocuments(file).map(document => document.toJS() as KubeObject & Record<string, never>)
+    expect(rulesFor({ engine: 'kueue', ownsSecret: true })).toEqual([...RULES, ...rulesOf(role)])
+  })
+
   it('tells a leader whose clock is wrong from one that is gone', () => {
     const behind = lease('2026-11-18T04:50:00.000000Z', '2026-11-18T04:59:58.000000Z')
     expect(codes({ lease: behind })).toEqual(['ClockSkew'])
     expect(found({ lease: behind })[0]?.message).toContain('598 s behind')
   })
 
+  it('says once that nothing is installed, and what was left behind all the same', () => {
+    const nothing: Partial<Facts> = {
+      ...{ mutating: [], validating: [], policies: [], bindings: [], workloads: [], pods: [] },
+      ...{ crd: 'absent', deployment: 'absent', lease: 'absent', secret: 'absent', config: undefined },
+      missing: rightsIn(RULES),
+    }
+    expect(found(nothing)).toMatchObject([{ code: 'NotInstalled', message: 'nothing of Muster is there' }])
+    const stray = withoutLabel(managedPod({ gates: [] }))
+    expect(codes({ ...nothing, pods: [stray] })).toEqual(['NotInstalled', 'FinalizerStray'])
+  })
+
+  it('finds who is stuck in Terminating by a finalizer that nobody takes off, with the label and without', () => {
+    const stuck = managedPod({ deleting: 0, gates: [] })
+    expect(codes({ pods: [stuck], workloads: [] })).toEqual(['DeletionStuck'])
+    expect(codes({ pods: [withoutLabel(stuck)], workloads: [] })).toEqual(['FinalizerStray'])
+  })
+
+  it('knows a Job that waits from a Workload whose pods are gone', () => {
+    const ofJob = workloadOf([managedPod()])
+    const annotations = { ...ofJob.metadata.annotations, [WORKLOAD_JOB]: 'train' }
+    const { ownerReferences: _, ...metadata } = ofJob.metadata
+    expect(codes({ pods: [], workloads: [{ ...ofJob, metadata: { ...metadata, annotations } }] })).toEqual([])
+  })
+
+  it('has nothing against webhooks that look elsewhere, or that fail open', () => {
+    const elsewhere = { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } }
+    const webhook = { name: 'other', clientConfig: {}, rules }
+    expect(codes(stranger({ ...webhook, failurePolicy: 'Fail', namespaceSelector: elsewhere }))).toEqual([])
+    expect(codes(stranger({ ...webhook, failurePolicy: 'Ignore' }))).toEqual([])
+  })
+
+  it('takes a policy that only warns for none', () => {
+    const warning = ofKind('ValidatingAdmissionPolicyBinding').map(binding =>
+      isNot('muster-workload-size')(binding)
+        ? binding
+        : { ...binding, spec: { ...(binding.spec as unknown as object), validationActions: ['Warn'] } },
+    )
+    expect(found({ bindings: warning })).toMatchObject([
+      { code: 'PolicyMissing', message: 'not bound with Deny: muster-workload-size' },
+    ])
+  })
+
+  it('says by what they are for which rights are missing, and no more of them than somebody reads', () => {
+    const messageFor = (count: number) => found({ missing: rightsIn(RULES).slice(0, count) })[0]?.message
+    expect(messageFor(6)).toBe('it has no right to pods (get, list, watch, patch, delete); pods/finalizers (update)')
+    expect(messageFor(1000)).toMatch(/^it has no right to pods \(.+ and \d+ more$/)
+    expect(messageFor(1000)?.length).toBeLessThan(400)
+  })
+
+  it('does not call a certificate good that has expired', () => {
+    const noteOn = (now: number) => diagnose({ ...sound, now }, []).notes.find(note => note.includes('the certificate'))
+    expect(noteOn(NOW)).toMatch(/^the certificate is good until 2026-12-17/)
+    expect(noteOn(NOW + 40 * 86_400_000)).toMatch(/^the certificate was good until 2026-12-17/)
+  })
+
+  it('judges the certificate by the name by which the API server calls it', () => {
+    const service = { name: 'other', namespace: 'elsewhere' }
+    const called = withWebhooks(webhook => {
+      const { clientConfig } = webhook as { clientConfig: { caBundle?: string; service?: object } }
+      return { ...webhook, clientConfig: { ...clientConfig, service: { ...clientConfig.service, ...service } } }
+    })
+    expect(codes(called)).toContain('CertificateWrong')
+  })
+
   it('knows the rights and the policies of the manifests, all of them', () => {
     const given = [...ofKind('ClusterRole'), ...ofKind('Role')]
       .filter(({ metadata }) => metadata.name === 'muster')
-      .flatMap(role =>
-        (
-          role.rules as unknown as {
-            apiGroups: string[]
-            resources: string[]
-            verbs: string[]
-            resourceNames?: string[]
-          }[]
-        ).flatMap(({ apiGroups, resources, verbs, resourceNames }) =>
-          apiGroups.map(group => ({
-            ...{ group, resources, verbs },
-            ...(resourceNames && { names: resourceNames }),
-            ...(role.kind === 'Role' && { own: true }),
-          })),
-        ),
-      )
+      .flatMap(rulesOf)
       // What stands above pods of KAI, kind by kind: where one may not be read, what is below it counts.
       .filter(({ resources }) => !resources.includes('pytorchjobs'))
     expect(RULES).toEqual(given)

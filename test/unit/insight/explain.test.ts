@@ -10,6 +10,7 @@ import { inColour, plain } from '../../../src/insight/text.ts'
 import { systemClock } from '../../../src/kube/vocabulary/clock.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { EVENTS, JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { job } from '../../support/jobs.ts'
 import { managedPod } from '../../support/pods.ts'
 import { ReadingApi } from '../../support/reading-api.ts'
 import { ADMITTED, holds, workloadOf } from '../../support/workloads.ts'
@@ -90,6 +91,14 @@ describe('explain', () => {
     ])
   })
 
+  it('invents no limits, and nothing that would follow from them, where the configuration may not be read', async () => {
+    const api = new ReadingApi(cluster())
+    api.denies = call => call.includes('configmaps')
+    const explanation = await explained(api, { ...POD, name: 'train' })
+    expect(explanation).toMatchObject({ reason: 'OverQueueLimits', counterfactuals: [] })
+    expect(explanation.queue).toBeUndefined()
+  })
+
   it('explains a running pod as one that waits for nothing', async () => {
     const explanation = await explained(new ReadingApi(cluster()), { ...POD, name: 'running' })
     expect(explanation).toMatchObject({ reason: null, message: expect.stringContaining('it runs on node node-1') })
@@ -128,6 +137,23 @@ describe('explain', () => {
     expect(explanation).toMatchObject({ reason: 'WaitingForPods', message: '2 of the 3 pods of group gang exist' })
   })
 
+  it('speaks of a group by what somebody has to act upon, and names the others', async () => {
+    const members = [0, 1].map(index => managedPod({ name: `gang-${index}`, group: 'gang', count: 2 }))
+    const [first, second] = members
+    const held = first && { ...first, spec: { ...first.spec, schedulingGates: [{ name: 'example.com/other' }] } }
+    const late = managedPod({ name: 'gang-2', group: 'gang', count: 2, created: NOW, version: '400' })
+    const present = [held, second, late].flatMap(pod => (pod === undefined ? [] : [[PODS, pod] as const]))
+    const objects = [...cluster(), ...present, [WORKLOADS, workloadOf(members, ADMITTED)] as const]
+    const explanation = await explained(new ReadingApi(objects), { kind: 'group', namespace: 'ml', name: 'gang' })
+    expect(explanation.reason).toBe('ForeignGates')
+    expect(explanation.others.map(({ pod, reason }) => [pod, reason])).toEqual(
+      expect.arrayContaining([
+        ['gang-1', 'Lifting'],
+        ['gang-2', 'ExcessPod'],
+      ]),
+    )
+  })
+
   it('says how a Workload that was switched off is switched on again', async () => {
     const pod = managedPod({ name: 'off' })
     const stopped = workloadOf([pod], [holds('Evicted', 'Deactivated', 'was deactivated')])
@@ -149,6 +175,20 @@ describe('explain', () => {
     const api = new ReadingApi([...cluster(), [PODS, pod], [JOBS, job]])
     const explanation = await explained(api, { ...POD, name: 'night-x' })
     expect(explanation).toMatchObject({ through: { kind: 'job', name: 'night' }, reason: 'WaitingForAdmission' })
+  })
+
+  it('follows no Job in circles, whoever it says it is a child of', async () => {
+    const claims = (name: string, parent: string) =>
+      [JOBS, job({ name, queue: '', annotations: { 'muster.dev/child-of': `batch/job:${parent}` } })] as const
+    const api = new ReadingApi([...cluster(), claims('own', 'own'), claims('one', 'other'), claims('other', 'one')])
+    const gets = () => api.calls.filter(call => call.startsWith('get jobs')).length
+    for (const name of ['own', 'one']) {
+      const before = gets()
+      api.denies = () => gets() - before > 10
+      const explanation = await explained(api, { kind: 'job', namespace: 'ml', name })
+      expect(explanation).toMatchObject({ reason: null, message: expect.stringContaining('names no queue') })
+      expect(gets() - before).toBeLessThanOrEqual(2)
+    }
   })
 
   it('says of a pod without a queue that Muster does not hold it back', async () => {

@@ -42,6 +42,12 @@ describe('the report of the queues', () => {
     expect(renderQueues(report, VIEW)).toMatch(/unlisted +0 hold, 1 wait +no limits/)
   })
 
+  it('does not take limits that nobody here knows for none', async () => {
+    const api = new ReadingApi(cluster())
+    api.denies = call => call.includes('configmaps')
+    expect(renderQueues(await reported(api), VIEW)).toMatch(/team-a +\d hold, \d wait.* limits unknown/)
+  })
+
   it('shows the Workloads of one namespace where no more may be read, and says so', async () => {
     const api = new ReadingApi(cluster())
     api.denies = call => call === 'list workloads'

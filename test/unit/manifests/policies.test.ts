@@ -100,6 +100,14 @@ describe('the policies', () => {
     for (const user of usual) expect(conditions['not-a-controller']).toContain(`'${user}'`)
   })
 
+  it('keep the Jobs of started JobSets with them, by the marks that their pods have', () => {
+    const conditions = conditionsOf('muster-jobset-jobs')
+    for (const mark of [PODSET_LABEL, JOB_SET.podLabel])
+      expect(conditions['of-a-started-jobset']).toContain(`'${mark}'`)
+    expect(conditions['not-a-controller']).toBe(conditionsOf('muster-job-pods')['not-a-controller'])
+    expect(conditions['not-muster-itself']).toContain(OFFLINE_IDENTITY)
+  })
+
   it('keep the names of placed groups for Muster', () => {
     const [prefix] = /'(muster-[a-z]+-)'/.exec(conditionsOf('muster-pod-groups')['ours-by-name'] ?? '')?.slice(1) ?? []
     expect(podGroupNameFor('ml', 'train').startsWith(prefix ?? 'none')).toBe(true)
@@ -128,6 +136,7 @@ describe('the policies', () => {
       STATUS_POLICY,
       'muster-job-pods',
       'muster-job-bindings',
+      'muster-jobset-jobs',
       'muster-pod-groups',
       'muster-pod-group-members',
       'muster-job-group-members',
@@ -135,7 +144,8 @@ describe('the policies', () => {
     ])
     for (const policy of passing) {
       for (const { apiGroups, resources, operations } of policy.spec.matchConstraints.resourceRules) {
-        for (const resource of resources) expect(recorded).toContain(`${operations[0]} ${apiGroups[0]}/${resource}`)
+        const each = resources.flatMap((resource: string) => operations.map((verb: string) => [verb, resource]))
+        for (const [verb, resource] of each) expect(recorded).toContain(`${verb} ${apiGroups[0]}/${resource}`)
       }
     }
   })

@@ -39,6 +39,14 @@ const remembered: string[] = []
 const memory: WriteBack = resource => remembered.push(resource.plural)
 
 describe('a write of the reconciler', () => {
+  it.each([403, 422, 400])('stops a pod also where it may not say first why (%i)', async status => {
+    const { api, calls } = apiThat()
+    const because = { reason: 'WorkloadEvictedDueToPreempted', message: 'a better one came', at: 'now' }
+    const refuses = { ...api, patch: () => Promise.reject(new ApiError(status, 'Forbidden', 'not you')) }
+    expect(await perform({ kind: 'DeletePod', pod, because }, refuses, memory)).toEqual({ kind: 'done' })
+    expect(calls.map(({ verb, path }) => `${verb} ${path}`)).toEqual(['delete pods/train', 'get pods/train'])
+  })
+
   it('lifts our gate by its name, with the uid of the pod, and nothing else', async () => {
     const { api, calls } = apiThat()
     expect(await perform(lift, api, memory)).toEqual({ kind: 'done' })

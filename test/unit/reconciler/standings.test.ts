@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { EventInput, EventRecorder } from '../../../src/kube/coordination/events.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
-import type { Standing } from '../../../src/reconciler/decision.ts'
+import type { JobStanding, Standing } from '../../../src/reconciler/decision.ts'
 import { Standings } from '../../../src/reconciler/standings.ts'
+import { BATCH_JOB } from '../../../src/workload/jobs/batch-job.ts'
+import { cached } from '../../support/jobs.ts'
 
 const pod: Pod = { metadata: { name: 'train', namespace: 'ml', uid: 'u1' }, spec: {} }
 const waits = (more: Partial<Standing> = {}): Standing => ({ pod, reason: 'OverQueueLimits', note: 'full', ...more })
@@ -40,6 +42,19 @@ describe('standings', () => {
     expect(gauge.get('OverQueueLimits')).toBe(1)
     standings.tell([waits({ since: '2026-11-16T09:59:59Z', note: 'now first in the queue' })])
     expect(told.map(({ note }) => note)).toEqual(['now first in the queue'])
+  })
+
+  it('do not count a Job among those who wait that stands nowhere any more', () => {
+    const { standings, told, gauge } = create()
+    const job = cached({ spec: { parallelism: 3, completions: 3 } })
+    const evicted: JobStanding = { kind: BATCH_JOB, job, reason: 'Evicted', note: 'it was deactivated' }
+    standings.tell([evicted])
+    standings.settle([job], [evicted])
+    expect(gauge.get('Evicted')).toBe(3)
+    standings.settle([job], [])
+    expect(gauge.get('Evicted')).toBe(0)
+    standings.tell([evicted])
+    expect([gauge.get('Evicted'), told.length]).toEqual([3, 1])
   })
 
   it('count nothing while another leads, and anew when we lead again', () => {

@@ -117,8 +117,10 @@ guard: {exemptGroups: [admins]}
   })
 
   it('says the same in JSON and in YAML', () => {
-    const args = ['good.json', 'bad.json', 'broken.yaml']
-    const json = muster([...args, '-o', 'json']).stdout
+    // A text that ends with empty lines, at the end of its result and at the end of all results.
+    file('ends.json', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'e' }, data: { text: 'a\n\nb\n\n\n' } })
+    const args = ['good.json', 'ends.json', 'bad.json', 'broken.yaml', 'ends.json']
+    const json = muster([...args, '-o=json']).stdout
     expect(parse(muster([...args, '-o', 'yaml']).stdout)).toEqual(JSON.parse(json))
     expect(json).toBe(`${JSON.stringify(JSON.parse(json), null, 2)}\n`)
   })

@@ -68,7 +68,11 @@ describe('the pods of a group are judged together', () => {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
       metadata: { name: 's' },
-      spec: { replicas, selector: {}, template: { metadata, spec } },
+      spec: {
+        replicas,
+        selector: { matchExpressions: [{ key: 'other', operator: 'DoesNotExist' }] },
+        template: { metadata, spec },
+      },
     })
     expect(await found([set(2)])).toEqual([])
     expect(await found([set(1)])).toEqual([expect.stringContaining('GroupIncomplete')])
@@ -110,7 +114,13 @@ describe('the pods of a group are judged together', () => {
   it('and where nobody knows how many a controller makes, only contradictions are found', async () => {
     const { metadata, spec } = member('a')
     const daemons = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'd', namespace: 'default' } }
-    const open = { ...daemons, spec: { selector: {}, template: { metadata, spec } } }
+    const open = {
+      ...daemons,
+      spec: {
+        selector: { matchExpressions: [{ key: 'other', operator: 'DoesNotExist' }] },
+        template: { metadata, spec },
+      },
+    }
     expect(await found([open])).toEqual([])
     expect(await found([open, member('b'), member('c')])).toEqual([])
     expect(await found([open, member('b', { [QUEUE]: 'other' })])).toEqual([expect.stringContaining('GroupInvalid')])
@@ -172,7 +182,11 @@ describe('a queue', () => {
     expect(await found(text)).toEqual([expect.stringMatching(/^6 LabelWithoutEffect warning: nothing queues a RayJob/)])
     const template = { metadata: { labels: { [QUEUE]: 'q' } }, spec: { containers: [{ name: 'a' }] } }
     const set = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'd', labels: { [QUEUE]: 'q' } } }
-    expect(await found([{ ...set, spec: { selector: {}, template } }])).toEqual([])
+    expect(
+      await found([
+        { ...set, spec: { selector: { matchExpressions: [{ key: 'other', operator: 'DoesNotExist' }] }, template } },
+      ]),
+    ).toEqual([])
   })
 })
 

@@ -57,7 +57,11 @@ describe('of many objects', () => {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
       metadata: { name: `s${index}` },
-      spec: { replicas: 1000, selector: {}, template: { metadata: { labels, annotations }, spec: pod().spec } },
+      spec: {
+        replicas: 1000,
+        selector: { matchExpressions: [{ key: 'other', operator: 'DoesNotExist' }] },
+        template: { metadata: { labels, annotations }, spec: pod().spec },
+      },
     }))
     const report = await review([file('crowd.json', { apiVersion: 'v1', kind: 'List', items: sets })])
     expect(results(report).flatMap(({ findings }) => findings.map(({ message }) => message))).toEqual([

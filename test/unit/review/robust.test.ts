@@ -93,6 +93,7 @@ describe('what has no end or no bottom gets one line, and the others are reviewe
   it('a device, a FIFO in a folder, a million brackets, Lists in Lists', () => {
     mkdirSync(path('odd'), { recursive: true })
     spawnSync('mkfifo', [path('odd/fifo.yaml')])
+    file('odd/braces.yaml', `a: ${'{'.repeat(1_000_000)}`)
     file('odd/brackets.yaml', '['.repeat(1_000_000))
     file('odd/brackets.json', '['.repeat(1_000_000))
     const nested = Array.from({ length: 40 }).reduce<object>(
@@ -103,6 +104,7 @@ describe('what has no end or no bottom gets one line, and the others are reviewe
     const { status, stdout, stderr } = shell('$MUSTER odd /dev/zero robust.json')
     expect(status).toBe(2)
     expect(stderr.split('\n')).toEqual([
+      expect.stringMatching(/^odd\/braces\.yaml:1:\d+: is nested deeper than 100 levels$/),
       'odd/brackets.json:1:101: is nested deeper than 100 levels',
       expect.stringMatching(/^odd\/brackets\.yaml:1:\d+: is nested deeper than 100 levels$/),
       'odd/fifo.yaml: is not a regular file: only those of a folder are read',
@@ -110,7 +112,7 @@ describe('what has no end or no bottom gets one line, and the others are reviewe
       '/dev/zero: is a device, not a file',
       '',
     ])
-    expect(stdout).toContain('1 object: 1 admitted, 0 denied; 5 unreadable\n')
+    expect(stdout).toContain('1 object: 1 admitted, 0 denied; 6 unreadable\n')
   })
 
   it('a pipe of the shell is read, and no further than a file may go', async () => {
@@ -145,6 +147,27 @@ describe('a report that cannot be written', () => {
       stderr: 'muster review: /dev/full: cannot be written: no space is left on the disk\n',
     })
     expect(statSync('/dev/full').isCharacterDevice()).toBe(true)
+  })
+
+  it('does not take the others with it', () => {
+    expect(shell('$MUSTER robust.json -o table -o json=/dev/full -o junit=whole.xml')).toMatchObject({
+      status: 3,
+      stdout: expect.stringContaining('1 object: 1 admitted, 0 denied'),
+      stderr: 'muster review: /dev/full: cannot be written: no space is left on the disk\n',
+    })
+    expect(readFileSync(path('whole.xml'), 'utf8')).toContain('</testsuites>')
+  })
+
+  it('leaves nothing behind, and two of them are not written to one file', () => {
+    expect(shell('$MUSTER robust.json -o json=begun.json -o yaml=nowhere/x.yaml')).toMatchObject({
+      status: 3,
+      stderr: 'muster review: nowhere/x.yaml: cannot be written: there is no such folder\n',
+    })
+    expect(shell('$MUSTER robust.json -o json=same -o yaml=./same')).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^muster review: --output: two reports cannot both be written to \S+same\n$/),
+    })
+    expect(readdirSync(folder).filter(each => /^(?:begun|same)/.test(each))).toEqual([])
   })
 
   it('goes where a link leads, and the link stays', () => {

@@ -287,7 +287,14 @@ describe('nothing is found where nothing is wrong:', () => {
       'the same queue on the Job and in its template',
       made('batch/v1', 'Job', template(QUEUED, '  '), labelled(QUEUED)),
     ],
-    ['replicas that all have room', made('apps/v1', 'Deployment', `  replicas: 3\n  selector: {}\n${endless(QUEUED)}`)],
+    [
+      'replicas that all have room',
+      made(
+        'apps/v1',
+        'Deployment',
+        `  replicas: 3\n  selector: {matchExpressions: [{key: other, operator: DoesNotExist}]}\n${endless(QUEUED)}`,
+      ),
+    ],
     [
       'a resource that the queue does not limit',
       pod(labelled(QUEUED), 'spec:\n  containers: [{name: a, resources: {limits: {amd.com/gpu: 4}}}]\n'),

@@ -65,6 +65,16 @@ describe('the pod templates of', () => {
     ])
   })
 
+  it('a kind of others are in the namespace that is given where the object names none', async () => {
+    const spec = { rayClusterSpec: { workerGroupSpecs: [{ name: 'a', template: right }] } }
+    const ray = { apiVersion: 'ray.io/v1', kind: 'RayJob', metadata: { name: 'x' }, spec }
+    const found = async (namespace: string) =>
+      results(await review([file('ray.json', ray)], { namespace })).map(each => `${each.namespace} ${each.reason}`)
+    expect(await found('team')).toEqual(['team NotForMuster', 'team Gated'])
+    // Nothing is queued there.
+    expect(await found('kube-system')).toEqual(['kube-system NotForMuster', 'kube-system NamespaceNotSelected'])
+  })
+
   it('owners that wait themselves make pods that do not', async () => {
     expect(await templates('apps/v1', 'StatefulSet', { template: right })).toEqual(['spec.template Pod x-* Gated'])
     const labels = { [QUEUE]: 'q' }

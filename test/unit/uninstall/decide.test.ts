@@ -265,6 +265,15 @@ describe('what groups are placed by', () => {
     })
   })
 
+  it('is not made for who is about to go: in a namespace that goes, too, nothing can be made', () => {
+    const leaving = members.map(pod => ({
+      ...pod,
+      metadata: { ...pod.metadata, deletionTimestamp: '2026-11-16T10:00:00Z' },
+    }))
+    expect(stepsOf({ pods: leaving }, 'start', 'SettleGroups')).toEqual([])
+    expect(stepsOf({ pods: leaving }, 'start', 'FreePods')).toHaveLength(2)
+  })
+
   it('is left alone if it is somebody else’s, whatever its name', () => {
     const others = [{ ...owner, apiVersion: 'example.com/v1' }]
     const foreign = { ...podGroup, metadata: { ...podGroup.metadata, ownerReferences: others } }

@@ -3,12 +3,16 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { KubeObject } from '../../../src/kube/vocabulary/objects.ts'
-import { NARROW_KINDS, WIDE_KINDS } from '../../../src/uninstall/kinds.ts'
+import { customKind, NARROW_KINDS, WIDE_KINDS } from '../../../src/uninstall/kinds.ts'
 import { PHASES } from '../../../src/uninstall/steps.ts'
 import { root } from '../manifests/read.ts'
 
-/** In every folder that somebody can apply; the namespace is dealt with by itself, and cert-manager's kinds go with it. */
-const OTHERWISE = ['Namespace', 'Kustomization', 'Issuer', 'Certificate', 'PodMonitor', 'PrometheusRule']
+/** In every folder that somebody can apply; the namespace is dealt with by itself. */
+const OTHERWISE = ['Namespace', 'Kustomization']
+const CUSTOM = ['Issuer', 'Certificate', 'PodMonitor', 'PrometheusRule'].map(kind => {
+  const group = ['Issuer', 'Certificate'].includes(kind) ? 'cert-manager.io' : 'monitoring.coreos.com'
+  return customKind({ group, version: 'v1', plural: `${kind.toLowerCase()}s`, kind, namespaced: true })
+})
 
 it('knows every object of the manifests by its kind and name', () => {
   const folder = join(root, 'manifests')
@@ -18,7 +22,7 @@ it('knows every object of the manifests by its kind and name', () => {
     .filter(({ kind }) => kind !== undefined && !OTHERWISE.includes(kind))
   expect(objects.length).toBeGreaterThan(50)
   const isKnown = ({ kind, metadata }: KubeObject): boolean =>
-    [...WIDE_KINDS, ...NARROW_KINDS].some(
+    [...WIDE_KINDS, ...NARROW_KINDS, ...CUSTOM].some(
       each => each.resource.kind === kind && each.names.includes(metadata.name ?? ''),
     )
   expect(objects.filter(object => !isKnown(object)).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([])

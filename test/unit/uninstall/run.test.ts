@@ -88,6 +88,45 @@ describe('a leave', () => {
     expect(text).not.toContain('Nothing of Muster is left')
   })
 
+  it('says of what somebody else writes back that it is left, and does not write it for ever', async () => {
+    const pods = cluster(['a', 'b'], () => undefined)
+    let writes = 0
+    const patch = async (...[resource, ref, ...rest]: Parameters<typeof pods.api.patch>) => {
+      if (ref.name === 'b') return pods.api.patch(resource, ref, ...rest)
+      writes += 1
+      return { metadata: {} } as never
+    }
+    const deed = await leaving({ ...pods, api: { ...pods.api, patch: patch as typeof pods.api.patch } })
+    expect(deed.left).toEqual([{ what: 'Pod ml/a', message: expect.stringContaining('somebody else puts it back') }])
+    expect(writes).toBeLessThan(40)
+  })
+
+  it('waits for what is told to go and is held, says what holds it, and does not delete it for ever', async () => {
+    const deletionTimestamp = '2026-11-16T10:00:00Z'
+    const held = { metadata: { name: 'muster', uid: 'u', deletionTimestamp, finalizers: ['example.com/theirs'] } }
+    const none = cluster([], () => undefined)
+    let deletions = 0
+    const api = {
+      ...none.api,
+      get: async () => held,
+      delete: async () => {
+        deletions += 1
+      },
+    } as unknown as Hands['api']
+    const survey = async (): Promise<Remains> => {
+      const remains = await none.survey()
+      const wide = remains.wide.map(kind =>
+        kind.resource.kind === 'ClusterRoleBinding' ? { ...kind, objects: [held] } : kind,
+      )
+      return { ...remains, wide }
+    }
+    const { left } = await leaving({ api, survey })
+    expect(left).toEqual([
+      { what: 'ClusterRoleBinding muster', message: expect.stringContaining('see what holds it (metadata.finalizers') },
+    ])
+    expect(deletions).toBeLessThan(3)
+  })
+
   it('takes what has gone by itself for done', async () => {
     const pods = cluster(['a'], () => undefined)
     const gone = new ApiError(404, 'NotFound', 'pods "a" not found')

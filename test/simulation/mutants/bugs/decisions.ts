@@ -275,6 +275,15 @@ export const DECISIONS_BUGS: readonly Mutant[] = [
     replace: 'cameAfter(pod, workload)',
   },
   {
+    name: 'deletes surplus by what a watch showed long ago',
+    from: 'a silent watch: the place of the pod had been free for a minute',
+    file: 'src/reconciler/perform.ts',
+    find: 'if (!(await areSeated(action, api, pod => writeBack(PODS, pod)))) return STALE',
+    replace: 'void areSeated',
+    seed: 2032,
+    jobs: true,
+  },
+  {
     name: 'adopts nobody',
     from: 'the garbage collector takes the Workload when the first members go',
     file: DECIDE,

@@ -13,8 +13,8 @@ export const GANGS_BUGS: readonly Mutant[] = [
     name: 'lifts before the PodGroup is there',
     from: 'the objects are asked for, and the gates fall in the same breath',
     file: PLACING,
-    find: 'held: new Set(needs.length > 0 ? everybody : wrong)',
-    replace: 'held: new Set(wrong)',
+    find: 'held: needs.length > 0 ? new Set(everybody) : wrong',
+    replace: 'held: wrong',
     gangs: true,
   },
   {
@@ -25,6 +25,27 @@ export const GANGS_BUGS: readonly Mutant[] = [
     replace: '',
     gangs: true,
     seed: 23,
+  },
+  {
+    name: 'deletes the PodGroup of somebody else that stands in its way',
+    from: 'the name is needed, and who needs it takes it',
+    file: PLACING_NEEDS,
+    find: "  if (!isOurs(podGroup, admission)) return { problem: taken(podGroup, 'PodGroup') }\n",
+    replace:
+      "  const inTheWay = { namespace: '', name: '', uid: '', ...podGroup.metadata }\n" +
+      '  if (!isOurs(podGroup, admission)) {\n' +
+      "    return { action: { kind: 'DeleteWorkload', resource, workload: inTheWay } }\n" +
+      '  }\n',
+    gangs: true,
+    seed: 23,
+  },
+  {
+    name: 'writes more on its PodGroup than how many it wants',
+    from: 'the whole object is brought up to date with the number',
+    file: PLACING_NEEDS,
+    find: '  spec: { schedulingPolicy: { gang: { minCount } } },\n',
+    replace: "  spec: { schedulingPolicy: { gang: { minCount } }, priorityClassName: 'high' },\n",
+    gangs: true,
   },
   {
     name: 'makes the PodGroup before its Workload',

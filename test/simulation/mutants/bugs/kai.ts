@@ -96,4 +96,53 @@ export const KAI_BUGS: readonly Mutant[] = [
     kai: true,
     seed: 247,
   },
+  {
+    name: 'lets the pod-grouper of KAI have its way',
+    from: 'the accounts of KAI may write what is KAI’s',
+    file: 'src/webhooks/pod-groups/pod-groups.ts',
+    find: 'podGroupMarkOf(before) === undefined || isExempt(request.userInfo, world)',
+    replace: 'podGroupMarkOf(before) === undefined || isExempt(request.userInfo, world) || isOfKai(request)',
+    and: {
+      find: '  return guardVerdict(errors, [], request, world)\n}\n',
+      replace:
+        "  return isOfKai(request) ? allowed('NotOurs') : guardVerdict(errors, [], request, world)\n}\n" +
+        "const isOfKai = ({ userInfo }: AdmissionRequest) => String(userInfo?.username).includes('kai-scheduler')\n",
+    },
+    kai: true,
+  },
+  {
+    name: 'lets anybody lift the gate of a pod of KAI',
+    from: 'KEP-3521 leaves it to others to say who may',
+    file: 'src/webhooks/pod-groups/guard.ts',
+    find: 'if (awaitsPodGroup(before) && !awaitsPodGroup(after) && !isDeleting(before)) {',
+    replace: 'if (awaitsPodGroup(before) && awaitsPodGroup(after) && isDeleting(before)) {',
+    kai: true,
+  },
+  {
+    name: 'takes off a PodGroup of KAI what others have written there',
+    from: 'labels and annotations are made as they are wanted, and nothing else stays',
+    file: 'src/coscheduling/kai/difference.ts',
+    find: '  return news.length === 0 ? undefined : Object.fromEntries(news)\n',
+    replace:
+      '  const gone = Object.keys(known ?? {}).filter(key => !Object.hasOwn(wanted, key)).map(key => [key, null])\n' +
+      '  return news.length + gone.length === 0 ? undefined : Object.fromEntries([...news, ...gone])\n',
+    kai: true,
+  },
+  {
+    name: 'leaves a pod of KAI to itself whose group is missing',
+    from: 'better alone than not at all',
+    file: 'src/coscheduling/kai/decide.ts',
+    find: '    return { ...NOTHING, pods: writes, held: [...held, ...waiting] }\n',
+    replace: '    return { ...NOTHING, pods: [...writes, ...waiting.flatMap(({ pod }) => leave(pod))], held }\n',
+    kai: true,
+  },
+  {
+    name: 'forgets what a pod of KAI has to be told of its queue',
+    from: 'found here: it has left the sight of the loop for KAI, which took it for gone',
+    file: KAI_GROUPER,
+    find: "events.forget(object.metadata.uid ?? '', 'Group')",
+    replace: "events.forget(object.metadata.uid ?? '', 'Group', 'Queue')",
+    kai: true,
+    seed: 4278,
+  },
 ]

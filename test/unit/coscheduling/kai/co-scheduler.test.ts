@@ -6,16 +6,26 @@ import { KAI_POD_GROUPS } from '../../../../src/kube/vocabulary/kai.ts'
 import type { KubeObject, Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { outlined } from '../../../../src/kube/vocabulary/outline.ts'
 import { NOTHING_SERVED } from '../../../../src/kube/vocabulary/served-scheduling.ts'
+import { POD_OUTLINE, podForCache } from '../../../../src/reconciler/cache-contents.ts'
 import type { Admission } from '../../../../src/reconciler/co-scheduler.ts'
 import { podGroupNameFor } from '../../../../src/workload/placement.ts'
 
 const NAME = podGroupNameFor('ml', 'gang')
 const WORKLOADS = { group: 'muster.dev', version: 'v1alpha1', plural: 'workloads', kind: 'Workload', namespaced: true }
 
-const member = (
-  name: string,
-  change: { link?: string; nodeName?: string; phase?: string; spec?: object } = {},
-): Pod => ({
+interface MemberChange {
+  readonly link?: string
+  readonly nodeName?: string
+  readonly phase?: string
+  readonly labels?: object
+  readonly spec?: object
+}
+
+/** As it comes out of the cache: no decision is made on anything else. */
+const member = (name: string, change: MemberChange = {}): Pod =>
+  podForCache(outlined(created(name, change), POD_OUTLINE) as Pod)
+
+const created = (name: string, change: MemberChange): Pod => ({
   metadata: {
     name,
     namespace: 'ml',
@@ -25,11 +35,16 @@ const member = (
       'kueue.x-k8s.io/pod-group-name': 'gang',
       'muster.dev/pod-group': 'group',
       'kai.scheduler/queue': 'team-a',
+      ...change.labels,
     },
     annotations: { 'pod-group-name': change.link ?? NAME, 'kueue.x-k8s.io/pod-group-total-count': '4' },
   },
-  spec: { schedulerName: 'kai-scheduler', ...(change.nodeName && { nodeName: change.nodeName }), ...change.spec },
-  status: { ...(change.phase && { phase: change.phase, stopped: true }) },
+  spec: {
+    schedulerName: 'kai-scheduler',
+    ...((change.nodeName || change.phase) && { nodeName: change.nodeName ?? 'node' }),
+    ...change.spec,
+  },
+  status: change.phase ? { phase: change.phase, containerStatuses: [{ name: 'main', state: { terminated: {} } }] } : {},
 })
 
 function admission(waiting: readonly Pod[], taken: readonly Pod[] = [], vacant = 0): Admission {
@@ -78,6 +93,36 @@ describe('a group in a queue that KAI places', () => {
       },
     ])
     expect(actions).toHaveLength(1)
+  })
+
+  it.each([
+    ['its queue', { 'kai.scheduler/queue': 'team-b' }, 'team-b', undefined],
+    ['its project', { 'kai.scheduler/queue': '', project: 'p' }, 'p', undefined],
+    [
+      'its project and pool',
+      { 'kai.scheduler/queue': '', project: 'p', 'kai.scheduler/node-pool': 'np' },
+      'p-np',
+      'np',
+    ],
+    ['nothing', { 'kai.scheduler/queue': '' }, 'default-queue', undefined],
+  ])('goes to the queue of KAI by %s', (_, labels, queue, pool) => {
+    const { actions } = kaiCoScheduler.prepare(admission([member('a', { labels })]), known())
+    const wanted = actions.flatMap(action => (action.kind === 'EnsureObject' ? [action.wanted] : []))
+    expect(wanted).toMatchObject([{ spec: { queue } }])
+    expect(wanted[0]?.metadata.labels?.['kai.scheduler/node-pool']).toBe(pool)
+  })
+
+  it.each([
+    ['non-preemptible', 'non-preemptible'],
+    ['preemptible', 'preemptible'],
+    ['sometimes', undefined],
+  ])('may be preempted as the label of its pods says: %s', (word, preemptibility) => {
+    const pod = member('a', { labels: { 'kai.scheduler/preemptibility': word } })
+    const { actions } = kaiCoScheduler.prepare(admission([pod]), known())
+    const specs = actions.flatMap(action =>
+      action.kind === 'EnsureObject' ? [(action.wanted as KaiPodGroup).spec] : [],
+    )
+    expect(specs.map(spec => spec?.preemptibility)).toEqual([preemptibility])
   })
 
   it('is not held for a KAI that is gone', () => {

@@ -113,18 +113,36 @@ describe('what the pods get with their admission', () => {
     })
   })
 
-  it('is nothing when Kueue places by topology and the pod has no gate for that, and that is said', () => {
-    const workload = admission(waiting, { cpu: 'spot' })
-    const [assigned] = workload.status?.admission?.podSetAssignments ?? []
-    if (assigned === undefined) throw new Error('nothing is assigned')
-    const podSetAssignments = [{ ...assigned, topologyAssignment: { levels: ['rack'] } }]
-    const placed: KueueWorkload = { ...workload, status: { admission: { clusterQueue: 'c', podSetAssignments } } }
-    const update = place(placed)
-    if ('problem' in update) throw new Error(update.problem)
-    expect(conflictWith(managedPod(), update)).toMatch(/has no gate kueue.x-k8s.io\/topology/)
-    const ready = managedPod({ gates: ['kueue.x-k8s.io/admission', 'kueue.x-k8s.io/topology'] })
-    expect(conflictWith(ready, update)).toBeUndefined()
-    expect(additionsTo(ready, update)).not.toHaveProperty('gates')
+  describe('where Kueue places by topology', () => {
+    const placedBy = (topologyRequest?: object) => {
+      const { spec, status, ...rest } = admission(waiting, { cpu: 'spot' })
+      const assigned = (status?.admission?.podSetAssignments ?? []).map(assignment => ({
+        ...assignment,
+        topologyAssignment: { levels: ['rack'] },
+      }))
+      const podSets = spec.podSets.map(podSet => ({ ...podSet, ...(topologyRequest && { topologyRequest }) }))
+      const admitted = { admission: { clusterQueue: 'c', podSetAssignments: assigned } }
+      const update = place({ ...rest, spec: { ...spec, podSets }, status: admitted })
+      if ('problem' in update) throw new Error(update.problem)
+      return update
+    }
+
+    it('is nothing when the pod has no gate for that, and that is said', () => {
+      const update = placedBy({ required: 'rack' })
+      expect(conflictWith(managedPod(), update)).toMatch(/has no gate kueue.x-k8s.io\/topology/)
+      const ready = managedPod({ gates: ['kueue.x-k8s.io/admission', 'kueue.x-k8s.io/topology'] })
+      expect(conflictWith(ready, update)).toBeUndefined()
+      expect(additionsTo(ready, update)).not.toHaveProperty('gates')
+    })
+
+    it('is also the mark by which Kueue knows pods that have not asked for it', () => {
+      const unasked = { 'kueue.x-k8s.io/podset-unconstrained-topology': 'true' }
+      expect(placedBy().annotations).toMatchObject(unasked)
+      expect(placedBy({ podIndexLabel: 'index' }).annotations).toMatchObject(unasked)
+      for (const asked of [{ required: 'rack' }, { preferred: 'rack' }, { unconstrained: true }]) {
+        expect(placedBy(asked).annotations).not.toHaveProperty('kueue.x-k8s.io/podset-unconstrained-topology')
+      }
+    })
   })
 
   it('is also the fall of the second gate that Kueue itself has put on a pod', () => {

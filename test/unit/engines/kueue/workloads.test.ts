@@ -157,6 +157,11 @@ describe('where the pods of a podSet have to be, together', () => {
     expect(requested(near, member('g-1', 'bbbbbbbb'))).toEqual([{ required: 'rack', podIndexLabel }, undefined])
   })
 
+  it('is kept in the cache, to tell who has asked', () => {
+    const kept = engine.forCache(engine.compose(planOf([asking({ 'required-topology': 'rack' })])))
+    expect(kept.spec.podSets).toMatchObject([{ topologyRequest: { required: 'rack' } }])
+  })
+
   it('is not asked of Kueue in part', () => {
     const layers = asking({ 'slice-required-topology-constraints': '[{"topology":"rack","size":2}]' })
     expect(engine.obstacle?.(planOf([layers]))).toMatch(/^Muster does not hand .*-constraints on to Kueue/)

@@ -102,6 +102,14 @@ describe('the page', () => {
     })
   })
 
+  it('lists nobody who is over among those who wait', () => {
+    const [pod, workload] = holder('over', '1', { version: '70', phase: 'Succeeded' })
+    const ended = { ...workload, status: { conditions: [...ADMITTED, holds('Finished', 'Succeeded', 'done')] } }
+    const { books } = booksOf([...UNITS, [pod, ended]])
+    const names = books.waiting({ order: 'queue' }, 0, 10).rows.map(({ subject }) => subject.name)
+    expect(names).toEqual(['train', 'eval', 'huge'])
+  })
+
   it('shows who waits by a page, a queue, a reason, a part of a name, and by age', () => {
     const { books } = booksOf(UNITS, RING)
     const ids = (look: object, from = 0, count = 10) =>

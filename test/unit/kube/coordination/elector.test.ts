@@ -171,6 +171,25 @@ describe('leader election', () => {
     await elector.stop()
   })
 
+  it('leads anew after a stall in which it said no, although the renewal before it came through', async () => {
+    const [api, clock] = [new MemoryApi(), new ManualClock()]
+    let stalledMs = 0
+    const stalling = { ...skewed(clock, 0), monotonic: () => clock.monotonic() + stalledMs }
+    const { elector, history } = candidate(api, stalling, 'one')
+    elector.start()
+    await settle()
+    // Sent at two seconds; the process stands still from then on, and finds the answer before any timer has its turn.
+    api.before = async () => {
+      stalledMs = 8_500
+      expect(elector.isLeader()).toBe(false)
+      api.before = async () => {}
+    }
+    await clock.advance(2_000)
+    expect(elector.isLeader()).toBe(true)
+    expect(history).toEqual(['started', 'stopped', 'started'])
+    await elector.stop()
+  })
+
   it('takes over at once when the leader has released the lease, and not before its last work is over', async () => {
     const [api, clock] = [new MemoryApi(), new ManualClock()]
     let finish = () => {}

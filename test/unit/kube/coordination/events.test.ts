@@ -10,7 +10,7 @@ function input(more: Partial<EventInput> = {}, name = 'pod-1'): EventInput {
     regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'team', name, uid: `uid-of-${name}` },
     type: 'Normal',
     reason: 'WaitingForPods',
-    action: 'Wait',
+    action: 'Queue',
     note: '2 of 3 pods are here',
     ...more,
   }
@@ -41,7 +41,7 @@ describe('the event recorder', () => {
       regarding: { kind: 'Pod', name: 'pod-1', uid: 'uid-of-pod-1' },
       type: 'Normal',
       reason: 'WaitingForPods',
-      action: 'Wait',
+      action: 'Queue',
       note: '2 of 3 pods are here',
     })
     expect(event?.metadata.name).toMatch(/^pod-1\.[0-9a-f]{16}$/)
@@ -131,6 +131,21 @@ describe('the event recorder', () => {
     expect(outcomes).toEqual(['overtaken', 'overtaken', 'overtaken', 'overtaken', 'sent', 'sent'])
   })
 
+  it('lets no part of Muster overtake what another has to say about the same object', async () => {
+    const { api, clock, recorder, outcomes } = createRecorder(new MemoryApi(), { settleMs: 1_000 })
+    recorder.record(input({ type: 'Warning', action: 'Group', note: 'PodGroup "g0" does not exist' }))
+    recorder.record(input({ action: 'Queue' }))
+    recorder.record(input({ action: 'Place', note: 'for a moment' }))
+    recorder.forget('uid-of-pod-1', 'Queue', 'Place')
+    recorder.record(input({ action: 'Queue' }))
+    await clock.advance(1_000)
+    expect([...api.objects.values()].map(event => (event as { note?: string }).note)).toEqual([
+      'PodGroup "g0" does not exist',
+      input().note,
+    ])
+    expect(outcomes).toEqual(['sent', 'sent'])
+  })
+
   it('does not send what was taken back before its turn came', async () => {
     const { api, clock, recorder } = createRecorder()
     recorder.record(input())
@@ -173,10 +188,19 @@ describe('the event recorder', () => {
     const { api, clock, recorder } = createRecorder()
     recorder.record(input())
     recorder.record(input({ type: 'Warning' }, 'excess'))
-    recorder.forget('uid-of-pod-1')
-    recorder.forget('uid-of-excess')
+    recorder.forget('uid-of-pod-1', 'Queue', 'Place')
+    recorder.forget('uid-of-excess', 'Queue')
     await clock.advance(0)
     expect([...api.objects.values()]).toMatchObject([{ regarding: { name: 'excess' } }])
+  })
+
+  it('keeps what one part has to say of an object that only another has lost sight of', async () => {
+    const { api, clock, recorder } = createRecorder()
+    recorder.record(input({ action: 'Queue', note: 'waits for two more' }))
+    recorder.record(input({ action: 'Group', note: 'for a moment' }))
+    recorder.forget('uid-of-pod-1', 'Group')
+    await clock.advance(1_000)
+    expect([...api.objects.values()]).toMatchObject([{ note: 'waits for two more' }])
   })
 
   it('gives way to what is more urgent', async () => {

@@ -207,7 +207,7 @@ describe('a group', () => {
     ]
     const owned = { ...workload, metadata: { ...workload.metadata, ownerReferences: owners } }
     const unit = group([...pods, member(3, { created: '2026-11-16T10:00:05Z' })], owned)
-    expect(kinds(unit)).toEqual(['LiftGate', 'LiftGate', 'LiftGate', 'DeletePod'])
+    expect(kinds(unit)).toEqual(['LiftGate', 'LiftGate', 'LiftGate', 'WhileSeated'])
     expect(reasons(unit)).toContain('gang-3: ExcessPod')
   })
 

@@ -36,7 +36,7 @@ describe('a pod that asks for more than is kept of it', () => {
     const workload = workloadOf([first, second], ADMITTED)
     const late = { ...second, excess: 'too much' }
     const { actions, standings } = decide(group([first, late], workload), NOW)
-    expect(actions.map(({ kind }) => kind)).not.toContain('DeletePod')
+    expect(actions.map(({ kind }) => kind)).not.toContain('WhileSeated')
     expect(actions.flatMap(action => (action.kind === 'LiftGate' ? [action.pod.name] : []))).toEqual(['a'])
     expect(standings).toContainEqual({ pod: late, reason: 'InvalidGroup', note: 'too much' })
   })

@@ -181,6 +181,15 @@ describe('a running Job', () => {
     expect(end('FailureTarget', 'soon')).toEqual([])
   })
 
+  it('keeps its quota until its last pods are gone where its end comes before theirs (Kubernetes 1.30)', () => {
+    const conditions = [{ type: 'Failed', status: 'True', message: 'Job was active longer than specified deadline' }]
+    const ends = (status: object) =>
+      acts(jobUnit(started(admitted, { status: { conditions, ...status } }), admitted)).map(({ kind }) => kind)
+    expect(ends({ terminating: 4 })).toEqual(['UnlessPodsLeft'])
+    expect(ends({ active: 1 })).toEqual(['UnlessPodsLeft'])
+    expect(ends({ active: 0, terminating: 0 })).toEqual(['SetStatus'])
+  })
+
   it('lets go of a Workload that has finished', () => {
     const conditions = [{ type: 'Complete', status: 'True', message: 'done' }]
     const over = workloadFor(waiting, [...ADMITTED, holds('Finished', 'Succeeded', 'done')])

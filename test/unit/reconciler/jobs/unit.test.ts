@@ -6,9 +6,10 @@ import { JOB_SET } from '../../../../src/workload/jobs/job-set.ts'
 import { NO_DEFAULTS } from '../../../../src/workload/jobs/pod-defaults.ts'
 import type { QueuedJob } from '../../../../src/workload/jobs/queued-job.ts'
 import type { QueuedWorkload } from '../../../../src/workload/queued-workload.ts'
-import { cached, workloadFor } from '../../../support/jobs.ts'
+import { acts, cached, RUNNING, told, workloadFor } from '../../../support/jobs.ts'
 
 const KEY = 'job/ml/train'
+const ENDED = { type: 'Complete', status: 'True', message: 'done' }
 
 function unitOf(job: QueuedJob | undefined, workloads: readonly QueuedWorkload[] = [], more: Partial<JobRecords> = {}) {
   return jobUnitFrom(BATCH_JOB, KEY, {
@@ -41,6 +42,17 @@ describe('the unit of a Job', () => {
     const nowhere = { selects: () => false }
     expect(unitOf(job, [], nowhere).job).toBeUndefined()
     expect(unitOf(job, [workload], nowhere).job).toBe(job)
+  })
+
+  it('tells a Job that Muster suspended, and whose namespace was left out since, how it starts all the same', () => {
+    const nowhere = { selects: () => false }
+    expect(told(unitOf(job, [], nowhere))).toEqual([
+      'LiftBlocked: Muster does not queue the Jobs of namespace ml (integrations.podOptions.namespaceSelector), and had ' +
+        'made no Workload for this one: set spec.suspend to false to start it',
+    ])
+    expect(acts(unitOf(job, [], nowhere))).toEqual([])
+    const others = [cached({ annotations: {} }), cached({ spec: RUNNING }), cached({ status: { conditions: [ENDED] } })]
+    for (const other of others) expect(told(unitOf(other, [], nowhere))).toEqual([])
   })
 
   it('is none for a Job that was created for another, or that another controller looks after', () => {

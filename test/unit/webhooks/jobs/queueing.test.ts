@@ -148,6 +148,51 @@ describe('what a new Job says of its queue', () => {
     ])
   })
 
+  it('selects its pods by the label of its uid, and not by one that anybody may take off them', () => {
+    const own = { manualSelector: true, selector: { matchLabels: { app: 'mine' } } }
+    const asks = { labels: { 'queue-name': 'q' } }
+    const detail = 'Forbidden spec.manualSelector: the pods of a queued Job are counted by the label'
+    expect(refusal(job({ ...asks, spec: own }))).toContain(detail)
+    expect(refusal(job({ spec: own }))).toBe('allowed')
+    const sets = [{ name: 'a', template: { spec: own } }]
+    expect(refusal(jobSet({ ...asks, spec: { replicatedJobs: sets } }))).toContain(
+      'Forbidden spec.replicatedJobs[0].template.spec.manualSelector: ',
+    )
+    const given = { matchLabels: { 'batch.kubernetes.io/controller-uid': 'uid-of-train' } }
+    expect(refusal(job({ ...asks, spec: { selector: given } }))).toBe('allowed')
+  })
+
+  it('does not call its pods queued by themselves: they run on what it was given', () => {
+    const asks = { labels: { 'queue-name': 'q' } }
+    const claims = (metadata: object) => ({ template: { metadata, spec: { containers: [] } } })
+    const labels = { [`${K}managed`]: 'true' }
+    expect(refusal(job({ ...asks, spec: claims({ labels }) }))).toContain(
+      `Forbidden spec.template.${label('managed')}: the pods of a queued Job wait with it`,
+    )
+    expect(refusal(job({ ...asks, spec: claims({ finalizers: [`${K}managed`] }) }))).toContain(
+      'Forbidden spec.template.metadata.finalizers: ',
+    )
+    expect(refusal(job({ spec: claims({ labels }) }))).toBe('allowed')
+    const sets = [{ name: 'a', template: { spec: claims({ labels }) } }]
+    expect(refusal(jobSet({ ...asks, spec: { replicatedJobs: sets } }))).toContain(
+      `Forbidden spec.replicatedJobs[0].template.spec.template.${label('managed')}: `,
+    )
+    const spec = { suspend: true, ...claims({ labels }) }
+    expect(refusal(waiting({ spec }), { old: waiting() })).toContain(`Forbidden spec.template.${label('managed')}: `)
+    expect(refusal(waiting({ spec, annotations: { note: 'x' } }), { old: waiting({ spec }) })).toBe('allowed')
+  })
+
+  it('does not come into a queue later with a selector of its own, nor with one that says no more that it is', () => {
+    const asks = { labels: { 'queue-name': 'q' } }
+    for (const manualSelector of [true, false]) {
+      const spec = { suspend: true, manualSelector, selector: { matchLabels: { app: 'mine' } } }
+      const asked = { old: job({ spec }) }
+      expect(refusal(job({ ...asks, spec }), asked)).toContain('Forbidden spec.manualSelector: ')
+      const known = { old: waiting({ spec }) }
+      expect(refusal(waiting({ spec, annotations: { note: 'x' } }), known)).toBe('allowed')
+    }
+  })
+
   it('is not stored with the stamp of a child that nobody gave it', () => {
     const world = queueWorld({ objects: [queuedSet] })
     const forged = job({ labels: { 'queue-name': 'q' }, annotations: { [CHILD_OF]: ROOT }, owners: [JOB_SET_OWNER] })

@@ -26,7 +26,7 @@ const asks = { labels: { 'queue-name': 'q' } }
 
 describe('a pod that asks for a queue', () => {
   it('gets the label, the finalizer, its role and the gate in the smallest patch', () => {
-    expect(review(podOf(asks))).toEqual({
+    expect(review(podOf(asks))).toMatchObject({
       kind: 'allowed',
       reason: 'Gated',
       warnings: [],
@@ -256,6 +256,18 @@ describe('the stamp of the creator', () => {
     const roles = new RecentRoles()
     for (const username of ['alice', 'bob', 'alice']) {
       const request = requestOf(asked, { user: { username } })
+      const verdict = reviewPodMutation(request, { ...worldOf(), roles })
+      expect(answerText(request, verdict, true)).toBe(answerText(request, reviewPodMutation(request, worldOf()), true))
+    }
+  })
+
+  it('is the same with a memory and without, with annotations and without any', () => {
+    const roles = new RecentRoles()
+    const { annotations: _none, ...bare } = asked.metadata
+    const kinds: readonly (Readonly<Record<string, string>> | undefined)[] = [undefined, {}, undefined, { a: 'b' }]
+    for (const annotations of kinds) {
+      const metadata = { ...bare, ...(annotations && { annotations }) }
+      const request = requestOf({ ...asked, metadata }, { user: { username: 'alice' } })
       const verdict = reviewPodMutation(request, { ...worldOf(), roles })
       expect(answerText(request, verdict, true)).toBe(answerText(request, reviewPodMutation(request, worldOf()), true))
     }

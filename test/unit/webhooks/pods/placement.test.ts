@@ -43,6 +43,19 @@ describe('a new member of a group', () => {
     expect(podGroupNameFor('team-b', 'train')).not.toBe(OURS)
   })
 
+  it.each(['Train', 'my_group', '_', 'a..b', 'toString'])(
+    'of %s names one that can be, and is judged by the name of its group',
+    group => {
+      const pod = mutated(member({}, group))
+      expect(pod.spec.schedulingGroup?.podGroupName).toMatch(
+        /^muster-group-[a-z0-9]([-a-z0-9]*[a-z0-9])?-[0-9a-f]{20}$/,
+      )
+      expect(podGroupNameFor('team-a', group)).not.toBe(podGroupNameFor('team-a', group.toLowerCase() + group))
+      const verdict = reviewPodValidation(requestOf(pod), world)
+      expect(errorsOf(verdict).map(({ field }) => field)).toContain('metadata.labels[kueue.x-k8s.io/pod-group-name]')
+    },
+  )
+
   it('gets it in the patch that pods of its role share, and no other group does', () => {
     const remembering: World = { ...world, roles: new RecentRoles() }
     const groupOf = (group: string): string => {

@@ -289,6 +289,18 @@ describe('a pod that is not ours', () => {
     expect(brief(verdict)).toEqual(expected)
   })
 
+  it.each<[string, PodOptions, readonly string[]]>([
+    ['label', { labels: { 'queue-name': 'q', managed: 'true' } }, [`Forbidden ${label('managed')}`]],
+    ['label, without a queue', { labels: { managed: 'true' } }, [`Forbidden ${label('managed')}`]],
+    ['finalizer', { labels: { 'queue-name': 'q' }, finalizers: [MANAGED] }, ['Forbidden metadata.finalizers']],
+  ])('does not come with our %s from a Job in a queue, by whose policies it is kept', (_what, marked, expected) => {
+    const user = { username: 'system:serviceaccount:kube-system:job-controller' }
+    const world = worldOf({ objects: [ownerObject(owner, { queue: 'q' })] })
+    const verdict = reviewPodValidation({ ...requestOf(podOf({ ...marked, owners: [owner] })), userInfo: user }, world)
+    expect(verdict).toMatchObject({ kind: 'denied', code: 403 })
+    expect(brief(verdict)).toEqual(expected)
+  })
+
   it('does not come with our label where the selector leaves it out', () => {
     const world = { podSelector: { matchLabels: { team: 'a' } } }
     expect(brief(create({ labels: { 'queue-name': 'q', managed: 'true' } }, world))).toEqual([

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../../src/kube/vocabulary/objects.ts'
+import { outlined } from '../../../../src/kube/vocabulary/outline.ts'
 import { limitRangeForCache } from '../../../../src/reconciler/cache-contents.ts'
 import { BATCH_JOB, indexesIn } from '../../../../src/workload/jobs/batch-job.ts'
 import { defaultRequests } from '../../../../src/workload/jobs/pod-defaults.ts'
@@ -46,6 +48,16 @@ describe('a Job in the cache', () => {
     const kept = BATCH_JOB.forCache(job({ podSpec: { containers }, status, annotations }))
     expect(JSON.stringify(kept).length).toBeLessThan(6000)
     expect(kept.excess).toMatch(/takes \d+ characters/)
+  })
+
+  it('cannot be counted when it selects its pods itself', () => {
+    const label = 'batch.kubernetes.io/controller-uid'
+    const excess = (spec: object) => BATCH_JOB.forCache(outlined(job({ spec }), BATCH_JOB.outline) as KubeObject).excess
+    expect(excess({ manualSelector: true })).toMatch(/^Job train selects its pods itself/)
+    expect(excess({ selector: { matchLabels: { app: 'mine' } } })).toMatch(/^Job train selects its pods itself/)
+    expect(excess({ selector: { matchLabels: { [label]: 'another' } } })).toMatch(/^Job train selects its pods itself/)
+    expect(excess({ selector: { matchLabels: { [label]: 'u1' } } })).toBeUndefined()
+    expect(excess({})).toBeUndefined()
   })
 
   it('cannot be counted when a part of it was too large to be read', () => {
