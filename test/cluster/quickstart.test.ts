@@ -41,6 +41,10 @@ describe('docs/quickstart.md', () => {
       const { data } = parse(read('examples/quickstart/queues.yaml'))
       await muster.reconfigure(parse(data['config.yaml']))
     }
+    if (command.endsWith('rollout restart deployment/muster')) {
+      await muster.stop()
+      await muster.start()
+    }
     if (command.endsWith('examples/quickstart/jobs.yaml') && command.startsWith('kubectl create')) {
       // The pods of KWOK run until they are told to end.
       await eventually('the first Job runs', async () => (await pods()).length === 2)
