@@ -1,14 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KubeClient } from '../src/kube/client/client.ts'
+import { createKubeClient, type KubeClient } from '../src/kube/client/client.ts'
+import { kubeconfigCredentials } from '../src/kube/client/credentials.ts'
+import { systemClock } from '../src/kube/vocabulary/clock.ts'
 import { ADMISSION_GATE } from '../src/kube/vocabulary/names.ts'
 import type { Pod } from '../src/kube/vocabulary/objects.ts'
 import { PODS } from '../src/kube/vocabulary/resources.ts'
+import type { ControlPlane } from '../test/cluster/support/control-plane.ts'
 import { isGated, queuedPod } from '../test/cluster/support/manifests.ts'
 
 /** As many connections as Muster has. */
 export const PARALLEL = 16
 /** Nobody's: whoever made the pod takes it away again. */
 export const RAW_GATE = 'example.com/raw'
+
+/** The administrator's. */
+export async function clientOf({ kubeconfig: file }: ControlPlane): Promise<KubeClient> {
+  const credentials = await kubeconfigCredentials({ file, clock: systemClock })
+  return createKubeClient({ credentials, clock: systemClock })
+}
 
 /**
  * A bare loop that does nothing but remove a gate: nobody can lift faster than this. Its pods ask for no queue. The
@@ -23,6 +32,15 @@ export async function rawLiftSeconds(api: KubeClient, namespace: string, count: 
   const seconds = (performance.now() - started) / 1000
   await deletePods(api, namespace)
   return seconds
+}
+
+/** Last create to last lift of a group of this size. */
+export async function groupSeconds(api: KubeClient, namespace: string, group: string, count: number): Promise<number> {
+  const lifted = untilLifted(api, namespace, count, pod => pod.startsWith(`${group}-`))
+  await createPods(api, count, index => queuedPod({ namespace, name: `${group}-${index}`, group, count }))
+  const created = performance.now()
+  await lifted
+  return (performance.now() - created) / 1000
 }
 
 /** Asks for no queue. */

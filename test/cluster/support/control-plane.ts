@@ -34,7 +34,12 @@ export interface AuditEvent {
   readonly verb: string
   readonly user: { readonly username: string }
   readonly impersonatedUser?: { readonly username: string }
-  readonly objectRef?: { readonly resource?: string; readonly name?: string; readonly subresource?: string }
+  readonly objectRef?: {
+    readonly apiGroup?: string
+    readonly resource?: string
+    readonly name?: string
+    readonly subresource?: string
+  }
   readonly annotations?: Readonly<Record<string, string>>
 }
 
