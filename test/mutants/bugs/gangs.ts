@@ -39,6 +39,40 @@ export const GANG_FAMILIES: readonly Family[] = [
         replace: 'scheduler === first?.scheduler && priorityClass !== undefined',
       },
       {
+        name: 'changes the PodGroup of somebody else until it fits',
+        from: 'what has the right name is brought up to date, and waited for',
+        file: NEEDS,
+        find: "  if (!isOurs(podGroup, admission)) return { problem: taken(podGroup, 'PodGroup') }\n",
+        replace:
+          '  if (!isOurs(podGroup, admission)) {\n' +
+          '    const fitting = withMinCount(podGroup, (minCountOf(podGroup) ?? 0) + 1)\n' +
+          "    return { action: { kind: 'EnsureObject', resource, known: podGroup, wanted: fitting } }\n" +
+          '  }\n',
+      },
+      {
+        name: 'makes a PodGroup for the Workload of somebody else',
+        from: 'what has the right name is taken for ours',
+        file: NEEDS,
+        find: "  if (!isOurs(workload, admission)) return [{ problem: taken(workload, 'Workload') }]\n",
+        replace: '',
+        // Whose it is not was made for no Workload of ours, either: the next question would stop it.
+        and: {
+          find: '  if (isLeaving(workload, admission)) return [',
+          replace: '  if (isOurs(workload, admission) && isLeaving(workload, admission)) return [',
+        },
+      },
+      {
+        name: 'deletes the Workload of somebody else that stands in its way',
+        from: 'the name is needed, and who needs it takes it',
+        file: NEEDS,
+        find: "  if (!isOurs(workload, admission)) return [{ problem: taken(workload, 'Workload') }]\n",
+        replace:
+          "  const inTheWay = { namespace: '', name: '', uid: '', ...workload.metadata }\n" +
+          '  if (!isOurs(workload, admission)) {\n' +
+          "    return [{ action: { kind: 'DeleteWorkload', resource, workload: inTheWay } }]\n" +
+          '  }\n',
+      },
+      {
         name: 'takes the CompositePodGroup of somebody else',
         from: 'what has the right name is taken for ours',
         file: NEEDS,

@@ -168,6 +168,16 @@ export const KAI_FAMILIES: readonly Family[] = [
         replace: 'if (!isOurs(group, admission) && group.metadata.uid === undefined) {',
       },
       {
+        name: 'changes the PodGroup of somebody else until it fits',
+        from: 'what has the right name is brought up to date, and waited for',
+        file: `${KAI}/co-scheduler.ts`,
+        find: '  if (!isOurs(group, admission)) {\n',
+        replace:
+          '  const fitting: KaiPodGroup = { metadata: group.metadata, spec: { minMember: gang.members.length + 1 } }\n' +
+          "  const makesItFit: Need = { action: { kind: 'EnsureObject', resource, known: group, wanted: fitting } }\n" +
+          '  if (!isOurs(group, admission)) {\n    if (resource === KAI_POD_GROUPS) return makesItFit\n',
+      },
+      {
         name: 'places a group by what is left of an earlier one of its name',
         from: 'it has the right name, and the garbage collector has not taken it yet',
         file: `${KAI}/co-scheduler.ts`,

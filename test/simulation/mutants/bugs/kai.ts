@@ -84,6 +84,23 @@ export const KAI_BUGS: readonly Mutant[] = [
     file: KAI_GROUPS,
     find: '  if (!isOurs(group, admission)) {\n',
     replace: '  if (group.metadata.uid === undefined) {\n',
+    // What is not ours was not made for our Workload, either: the next question would stop it.
+    and: {
+      find: '  if (isLeaving(group, admission)) return {}\n',
+      replace: '  if (isOurs(group, admission) && isLeaving(group, admission)) return {}\n',
+    },
+    kai: true,
+    seed: 88,
+  },
+  {
+    name: 'deletes the PodGroup of KAI of somebody else that stands in its way',
+    from: 'the name is needed, and who needs it takes it',
+    file: KAI_GROUPS,
+    find: '  if (!isOurs(group, admission)) {\n',
+    replace:
+      "  const inTheWay = { namespace: '', name: '', uid: '', ...group.metadata }\n" +
+      "  const takesIt: Need = { action: { kind: 'DeleteWorkload', resource, workload: inTheWay } }\n" +
+      '  if (!isOurs(group, admission)) {\n    if (resource === KAI_POD_GROUPS) return takesIt\n',
     kai: true,
     seed: 88,
   },
