@@ -3,7 +3,7 @@ import { QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
 import type { KubeObject, Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { isGated, queuedJob } from '../support/manifests.ts'
 import { eventually } from '../support/wait.ts'
-import { ADMIN, Battlefield, CLOSED, OWNER, patch, RED, ROOT } from './support.ts'
+import { ADMIN, Battlefield, CLOSED, IN_NEED, OWNER, patch, RED, ROOT } from './support.ts'
 
 interface Job extends KubeObject {
   readonly spec: { readonly suspend?: boolean; readonly podReplacementPolicy?: string }
@@ -126,19 +126,43 @@ describe('the Jobs of a JobSet that runs', () => {
   const POLICY = 'muster-jobset-jobs'
   const JOB = 'runs-part-0'
   const POD = 'jobset.sigs.k8s.io/jobset-name=runs'
-  const RAW = ['delete', '--raw', `/apis/batch/v1/namespaces/${RED}/jobs/${JOB}`]
+  /** How long the node takes to end a pod that is deleted. */
+  const TERMINATION = '10s'
   const running = async () => (await podsBy(POD)).filter(({ status }) => status?.phase === 'Running')
 
   beforeAll(async () => {
-    await create(jobSet('runs', 'team-a'))
+    await create(jobSet('runs', 'team-a', { termination: TERMINATION }))
     await eventually('it runs', async () => (await running()).length === 1)
   })
 
-  it.each([
-    ['asks for that', ['delete', 'job', JOB, '--cascade=orphan']],
+  const RAW = ['delete', '--raw', `/apis/batch/v1/namespaces/${RED}/jobs/${JOB}`]
+  const options = (more: object) => ({ apiVersion: 'v1', kind: 'DeleteOptions', ...more })
+
+  it.each<[string, readonly string[], object?]>([
+    ['leaves them, as it asks for', ['delete', 'job', JOB, '--cascade=orphan']],
     ['says nothing of them', RAW],
-  ])('do not leave their pods to run beside those of the next when a deletion %s', async (_, args) => {
-    for (const user of [ADMIN, OWNER]) expect(await field.refused(user, args)).toContain(POLICY)
+    ['comes before their end', ['delete', 'job', JOB, '--wait=false']],
+    ['comes before their end, in words of old', [...RAW, '-f', '-'], options({ orphanDependents: false })],
+    ['leaves them, in words of old', [...RAW, '-f', '-'], options({ orphanDependents: true })],
+  ])('do not leave their pods to run beside those of the next when a deletion %s', async (_, args, stdin) => {
+    for (const user of [ADMIN, OWNER, ROOT]) expect(await field.refused(user, args, stdin)).toContain(POLICY)
+  })
+
+  it('say how they are deleted', async () => {
+    expect(await field.refused(ADMIN, ['delete', 'job', JOB])).toContain('kubectl delete --cascade=foreground')
+  })
+
+  it('are deleted as they like by those who end the namespace, and in need', async () => {
+    const background = ['delete', 'job', JOB, '--cascade=background', '--wait=false', '--dry-run=server']
+    await field.passes({ as: 'system:serviceaccount:kube-system:namespace-controller' }, background)
+    await field.passes(IN_NEED, background)
+  })
+
+  it('are counted by JobSet under no other name than theirs', async () => {
+    const labels = { 'jobset.sigs.k8s.io/replicatedjob-name': 'other' }
+    for (const more of [[], ['--subresource=status']]) {
+      expect(await field.refused(OWNER, patch('job', JOB, { metadata: { labels } }, ...more))).toContain(POLICY)
+    }
   })
 
   it('do not give their quota away by an end that somebody writes', async () => {
@@ -146,13 +170,37 @@ describe('the Jobs of a JobSet that runs', () => {
     expect(await field.refused(OWNER, patch('job', JOB, { status }, '--subresource=status'))).toContain(POLICY)
   })
 
-  it('but are labelled, and deleted with their pods', async () => {
+  it('but are labelled', async () => {
     await field.passes(ADMIN, patch('job', JOB, { metadata: { labels: { app: 'a' } } }))
+  })
+
+  it('and are deleted when their pods have ended, which nobody hastens', async () => {
     const { uid } = (await jobOf(JOB)).metadata
-    await field.passes(ADMIN, ['delete', 'job', JOB, '--wait=false'])
-    await eventually('JobSet has made another', async () => (await jobOf(JOB)).metadata.uid !== uid)
+    const [pod] = await running()
+    const { name = '', ownerReferences = [] } = pod?.metadata ?? {}
+    const unblocking = ownerReferences.map(owner => ({ ...owner, blockOwnerDeletion: false }))
+    const unblocked = patch('pod', name, { metadata: { ownerReferences: unblocking } })
+    for (const user of [ADMIN, OWNER]) expect(await field.refused(user, unblocked)).toContain('muster-job-pods')
+
+    await field.passes(ADMIN, ['delete', 'job', JOB, '--cascade=foreground', '--wait=false'])
+    const impatient = [
+      ['delete', 'job', JOB, '--wait=false'],
+      patch('job', JOB, { metadata: { finalizers: null } }),
+      patch('job', JOB, { metadata: { finalizers: null } }, '--subresource=status'),
+    ]
+    for (const args of impatient) expect(await field.refused(OWNER, args)).toContain(POLICY)
+    // Again, and without a word: it goes as it was told to.
+    await field.passes(ADMIN, ['delete', 'job', JOB, '--cascade=foreground', '--wait=false'])
+    await field.passes(ADMIN, RAW)
+
+    const seen = await eventually('JobSet has made another', async () => {
+      const pods = await podsBy(POD)
+      expect(pods.length).toBeLessThanOrEqual(1)
+      const next = pods.find(({ metadata }) => metadata.name !== name)
+      return next && (await jobOf(JOB)).metadata.uid !== uid ? pods : undefined
+    })
+    expect(seen).toHaveLength(1)
     await eventually('it runs', async () => (await running()).length === 1)
-    expect(await podsBy(POD)).toHaveLength(1)
   })
 
   it('go on when their JobSet is deleted without them, and neither grow nor start again on its quota', async () => {

@@ -106,6 +106,10 @@ describe('the policies', () => {
       expect(conditions['of-a-started-jobset']).toContain(`'${mark}'`)
     expect(conditions['not-a-controller']).toBe(conditionsOf('muster-job-pods')['not-a-controller'])
     expect(conditions['not-muster-itself']).toContain(OFFLINE_IDENTITY)
+    // It deletes in the background whatever is left, and a namespace whose Jobs refuse that does not go.
+    expect(conditions['not-the-end-of-its-namespace']).toContain(
+      "'system:serviceaccount:kube-system:namespace-controller'",
+    )
   })
 
   it('keep the names of placed groups for Muster', () => {
