@@ -177,8 +177,8 @@ describe('the Jobs of a JobSet that runs', () => {
   it('and are deleted when their pods have ended, which nobody hastens', async () => {
     const { uid } = (await jobOf(JOB)).metadata
     const [pod] = await running()
-    const { name = '', ownerReferences = [] } = pod?.metadata ?? {}
-    const unblocking = ownerReferences.map(owner => ({ ...owner, blockOwnerDeletion: false }))
+    const { name = '', ownerReferences } = pod?.metadata ?? {}
+    const unblocking = ownerReferences?.map(owner => ({ ...owner, blockOwnerDeletion: false }))
     const unblocked = patch('pod', name, { metadata: { ownerReferences: unblocking } })
     for (const user of [ADMIN, OWNER]) expect(await field.refused(user, unblocked)).toContain('muster-job-pods')
 
