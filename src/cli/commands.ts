@@ -41,7 +41,12 @@ export const COMMANDS: readonly Command[] = [
         help: 'where the certificates lie when there is no cluster',
       },
       { name: 'client-ca', value: 'FILE', help: 'answer only callers with a certificate that these have signed (PEM)' },
-      { name: 'drain-seconds', value: 'N', default: '15', help: 'how long to go on answering after SIGTERM' },
+      {
+        name: 'drain-seconds',
+        value: 'N',
+        default: '15',
+        help: 'how long to go on answering after SIGTERM, and five times as long on connections that are left open',
+      },
       {
         name: 'record',
         value: 'FOLDER',

@@ -25,6 +25,8 @@ import { version } from './version.ts'
 
 /** An address, not `localhost`: for a name Fastify opens a second server, which would miss every new certificate. */
 const LOOPBACK = '127.0.0.1'
+/** With the default drain of 15 s it is 90 s in all, after which an API server has closed what it does not use. */
+const LINGER_TIMES = 5
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
 
 /** `muster serve`, until a signal ends it. */
@@ -73,7 +75,9 @@ export async function serve(flags: Parsed): Promise<number> {
   stopWatching()
   log.info({ signal }, 'stopping')
   // Ctrl-C is a person at a terminal: no Service has to forget us first.
-  await running.server.drain(signal === 'SIGTERM' ? { drainMs } : { drainMs: 0, quietMs: 0 })
+  await running.server.drain(
+    signal === 'SIGTERM' ? { drainMs, lingerMs: drainMs * LINGER_TIMES } : { drainMs: 0, quietMs: 0 },
+  )
   await running.stop()
   await running.server.health.close()
   log.info('stopped')

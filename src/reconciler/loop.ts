@@ -76,6 +76,12 @@ const MOST_STRAYS = 10_000
 /** How soon it is looked again whether the last pods of a Job are gone: not all pods are watched. */
 const LOOK_AGAIN_MS = 1500
 
+/**
+ * A decision looks at every pod of its unit, and every change of a pod asks for one: what it took is left to others many
+ * times over before the next one, or a group would cost the square of its size.
+ */
+const REST = { times: 9, fromMs: 0.5, mostMs: 250 }
+
 /** Watches pods, Jobs and Workloads and turns every change into one decision for the unit or the queue it concerns. */
 export class Reconciler {
   readonly #deps: ReconcilerDeps
@@ -314,12 +320,18 @@ export class Reconciler {
   }
 
   async #reconcileUnit(key: string, turn: number): Promise<Outcome> {
+    const started = this.#deps.clock.monotonic()
     const unit = unitFrom(key, this.#records)
     const { actions, standings, remarks = [] } = decide(unit, this.#engine, this.#timestamp(), this.#placement)
     this.#standings.tell(standings)
     this.#standings.settle(unit.pods, standings)
     this.#standings.remark(remarks)
+    this.#restAfter(key, this.#deps.clock.monotonic() - started)
     return await this.#performer.performAll(actions, turn, (action, message) => refusedPods(unit, action, message))
+  }
+
+  #restAfter(key: string, tookMs: number): void {
+    if (tookMs >= REST.fromMs) this.#queue.rest(key, Math.min(tookMs * REST.times, REST.mostMs))
   }
 
   async #reconcileJob(kind: JobKind, key: string, turn: number): Promise<Outcome> {

@@ -9,6 +9,11 @@ export interface DrainOptions {
    * (controller-runtime#2601), and until then new connections still come here.
    */
   readonly drainMs?: number
+  /**
+   * How long to leave connections that are open after that to whoever opened them. To close one that is idle is to lose the
+   * review that is on its way on it, and a POST is not sent again; API servers close theirs after 90 s.
+   */
+  readonly lingerMs?: number
   /** Leave early when nobody has been connected for this long. */
   readonly quietMs?: number
   /** How long reviews that are in flight at the end may take before their connections are cut. */
@@ -58,7 +63,7 @@ export class Drain {
   async #run(app: FastifyInstance, options: DrainOptions): Promise<void> {
     this.#draining = true
     this.#log.info({ connections: this.#connections }, 'draining: not ready any more, still answering')
-    await this.#keepAnswering(options.drainMs ?? 15_000, options.quietMs ?? 5_000)
+    await this.#keepAnswering({ drainMs: 15_000, lingerMs: 0, quietMs: 5_000, ...options })
     this.#log.info({ connections: this.#connections }, 'draining: listener closes')
     const cancel = this.#clock.after(options.finishMs ?? 10_000, () => {
       this.#log.warn({ connections: this.#connections }, 'draining: connections that did not finish are cut')
@@ -69,7 +74,7 @@ export class Drain {
     this.#log.info('drained')
   }
 
-  #keepAnswering(drainMs: number, quietMs: number): Promise<void> {
+  #keepAnswering({ drainMs, lingerMs, quietMs }: Required<Omit<DrainOptions, 'finishMs'>>): Promise<void> {
     return new Promise(resolve => {
       let cancelQuiet: (() => void) | undefined
       const end = () => {
@@ -78,7 +83,15 @@ export class Drain {
         this.#onConnections = () => {}
         resolve()
       }
-      const cancelDrain = this.#clock.after(drainMs, end)
+      const linger = () => {
+        if (this.#connections === 0 || lingerMs === 0) {
+          end()
+          return
+        }
+        cancelDrain = this.#clock.after(lingerMs, end)
+        this.#onConnections = () => this.#connections === 0 && end()
+      }
+      let cancelDrain = this.#clock.after(drainMs, linger)
       this.#onConnections = () => {
         cancelQuiet?.()
         cancelQuiet = this.#connections === 0 ? this.#clock.after(quietMs, end) : undefined

@@ -165,6 +165,36 @@ describe('the end of a drain', () => {
     expect(clock.monotonic()).toBeLessThan(60_000)
   })
 
+  it('leaves connections that are open to whoever opened them, for a while, and answers what comes on them', async () => {
+    const clock = new ManualClock()
+    running = await startServer([webhook], { clock })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: running.pair.bundle })
+    await running.post('/mutate/pods', BODY, { agent })
+    let over = false
+    const drained = running.server.drain({ drainMs: 1_000, lingerMs: 5_000 }).then(() => {
+      over = true
+    })
+    await clock.advance(5_999)
+    expect(over).toBe(false)
+    const late = await running.post('/mutate/pods', BODY, { agent })
+    expect([late.status, late.headers.connection]).toEqual([200, 'close'])
+    await drained
+    expect(clock.monotonic()).toBe(5_999)
+  })
+
+  it('does not wait longer for them than it was told', async () => {
+    const clock = new ManualClock()
+    running = await startServer([webhook], { clock })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: running.pair.bundle })
+    await running.post('/mutate/pods', BODY, { agent })
+    const drained = running.server.drain({ drainMs: 1_000, lingerMs: 5_000 })
+    await clock.advance(5_999)
+    expect(await isListening(running.port)).toBe(true)
+    await clock.advance(1)
+    await drained
+    agent.destroy()
+  })
+
   it('is the same for everybody who asks', async () => {
     const clock = new ManualClock()
     running = await startServer([webhook], { clock })

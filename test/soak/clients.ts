@@ -21,8 +21,8 @@ export interface ClientDeps {
   readonly pods: ReadonlyMap<string, Pod>
   readonly jobs: ReadonlyMap<string, KubeObject>
   readonly stopping: () => boolean
-  /** What did not end in time. */
-  readonly stuck: string[]
+  /** It did not end in time. */
+  readonly onStuck: (what: string) => Promise<void>
   /** What somebody waits for now. */
   readonly awaited: Set<string>
   /** What was created, ended or changed, by kind. */
@@ -155,17 +155,17 @@ export class Clients {
       if (tally.take(what, startedAt, answer, expected)) return answer.status < 300 ? answer.object : undefined
       await sleep(300)
     }
-    this.#deps.stuck.push(`${what} was refused to the end`)
+    await this.#deps.onStuck(`${what} was refused to the end`)
     return undefined
   }
 
   async #until(what: string, check: () => boolean): Promise<void> {
-    const { now, tally, stuck, awaited } = this.#deps
+    const { now, tally, onStuck, awaited } = this.#deps
     const since = now()
     awaited.add(what)
     while (!check()) {
       if (now() - since - tally.apiAwaySince(since) > PATIENCE_MS) {
-        stuck.push(`${what} has not ended`)
+        await onStuck(`${what} has not ended`)
         break
       }
       await sleep(50)

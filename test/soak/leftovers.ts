@@ -24,6 +24,19 @@ export async function remains(api: Api, now: () => number): Promise<readonly str
   return [...left, ...namespace]
 }
 
+/** Of everything that is there, what tells why it waits. */
+export async function statesOf(api: Api): Promise<string> {
+  const lines: string[] = []
+  for (const [kind, path] of KINDS) {
+    const { object } = await api.send('GET', path)
+    const { items = [] } = (object ?? {}) as { readonly items?: readonly (KubeObject & { readonly status?: object })[] }
+    lines.push(
+      ...items.map(({ metadata, status }) => `${kind} ${metadata.name} ${JSON.stringify({ metadata, status })}`),
+    )
+  }
+  return lines.join('\n')
+}
+
 async function listed(api: Api): Promise<readonly string[]> {
   const found: string[] = []
   for (const [kind, path] of KINDS) {

@@ -10,7 +10,11 @@ const ROOT = new URL('../..', import.meta.url).pathname
 const LONGEST_MINUTES = 24 * 60
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '5' }, seed: { type: 'string', default: '1' } },
+  options: {
+    minutes: { type: 'string', default: '5' },
+    seed: { type: 'string', default: '1' },
+    logs: { type: 'string' },
+  },
 })
 const [minutes, seed] = [Number(values.minutes), Number(values.seed)]
 if (!(minutes >= 1 && minutes <= LONGEST_MINUTES) || !Number.isSafeInteger(seed)) {
@@ -21,7 +25,8 @@ if (!(minutes >= 1 && minutes <= LONGEST_MINUTES) || !Number.isSafeInteger(seed)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build.ts')], { stdio: 'inherit' })
 if (built.status !== 0) process.exit(1)
-const figures = await soak({ minutes, seed, tell: text => console.error(`${new Date().toISOString()} ${text}`) })
+const tell = (text: string) => console.error(`${new Date().toISOString()} ${text}`)
+const figures = await soak({ minutes, seed, logs: values.logs, tell })
 console.log(table(figures))
 for (const complaint of complaints(figures).slice(0, 100)) console.log(`- ${complaint}`)
 process.exit(goalsOf(figures).every(({ isMet }) => isMet) ? 0 : 1)

@@ -13,8 +13,8 @@ const DAY = 86_400_000
 
 /** As the manifests have it, a second of readiness probes less. */
 const PROBE_MS = 1000
-/** Longer than two probes; nobody else has to forget a replica that goes. */
-export const DRAIN_SECONDS = 5
+/** As in the manifests: connections of the API server that nobody uses are open for 90 s. */
+export const DRAIN_SECONDS = 15
 
 /** Constant in `steady`; those of `changing` are changed by the plan, and `open` has none. */
 export const LIMITS = { steady: 6, changing: 8 } as const

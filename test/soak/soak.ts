@@ -1,3 +1,5 @@
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { residentMb } from '../../bench/processes.ts'
 import type { KubeObject, Pod } from '../../src/kube/vocabulary/objects.ts'
@@ -5,7 +7,7 @@ import { Dice } from '../simulation/time/dice.ts'
 import { type Api, createApi, type Follower } from './api.ts'
 import { type ClientDeps, Clients, NAMESPACE } from './clients.ts'
 import { Judge } from './judge.ts'
-import { remains } from './leftovers.ts'
+import { remains, statesOf } from './leftovers.ts'
 import { Phases } from './phases.ts'
 import { planSoak } from './plan.ts'
 import { type Failover, Prober } from './prober.ts'
@@ -18,6 +20,8 @@ import { Tally } from './tally.ts'
 export interface SoakOptions {
   readonly minutes: number
   readonly seed: number
+  /** Where the logs of the replicas go in the end. */
+  readonly logs?: string | undefined
   readonly tell: (text: string) => void
 }
 
@@ -34,8 +38,15 @@ export async function soak(options: SoakOptions): Promise<Figures> {
     return await run(options, site, api)
   } finally {
     api.close()
+    if (options.logs !== undefined) await keepLogs(options.logs, site)
     await site.stop()
   }
+}
+
+async function keepLogs(folder: string, { seats }: Site): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  for (const [index, { muster }] of seats.entries())
+    await copyFile(muster.logFile, join(folder, `replica-${index}.log`))
 }
 
 async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): Promise<Figures> {
@@ -70,8 +81,12 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
   const stopping = () => now() >= endAt || isOver
   const done = { pods: 0, groups: 0, jobs: 0, updates: 0, deletions: 0 }
   const stuck: string[] = []
+  const onStuck = async (what: string) => {
+    stuck.push(what)
+    tell(`stuck: ${what}\n${await statesOf(api)}`)
+  }
   const awaited = new Set<string>()
-  const deps: ClientDeps = { api, tally, now, pods, jobs, stopping, stuck, awaited, done }
+  const deps: ClientDeps = { api, tally, now, pods, jobs, stopping, onStuck, awaited, done }
   const working = Promise.all([
     ...startClients(new Clients(deps), new Dice(seed)),
     prober.run(() => stopping() && !isDisturbed),

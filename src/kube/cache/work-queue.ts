@@ -38,6 +38,8 @@ export class WorkQueue {
   readonly #processing = new Set<string>()
   readonly #failures = new Map<string, number>()
   readonly #delayed = new Map<string, { readonly dueAt: number; readonly cancel: () => void }>()
+  /** Keys that no worker may take yet, and how to end that. */
+  readonly #resting = new Map<string, () => void>()
   #handler: Handler | undefined
   #workers = 0
   #stopping = false
@@ -64,7 +66,24 @@ export class WorkQueue {
     if (this.#stopping || this.#dirty.has(key)) return
     this.#options.metrics?.add()
     this.#dirty.set(key, this.#options.clock.monotonic())
-    if (!this.#processing.has(key)) this.#enqueue(key)
+    if (this.#isFree(key)) this.#enqueue(key)
+  }
+
+  #isFree(key: string): boolean {
+    return !this.#processing.has(key) && !this.#resting.has(key)
+  }
+
+  /** For so long nobody works on the key again; whatever is added meanwhile becomes one piece of work at the end. */
+  rest(key: string, ms: number): void {
+    if (this.#stopping) return
+    this.#resting.get(key)?.()
+    const cancel = this.#options.clock.after(ms, () => this.#wake(key))
+    this.#resting.set(key, cancel)
+  }
+
+  #wake(key: string): void {
+    this.#resting.delete(key)
+    if (this.#dirty.has(key) && this.#isFree(key)) this.#enqueue(key)
   }
 
   /** Of several delays for one key the earliest counts. */
@@ -110,6 +129,10 @@ export class WorkQueue {
     for (const { cancel } of this.#delayed.values()) cancel()
     this.#delayed.clear()
     if (!drain || !this.#handler) this.#discard()
+    for (const [key, cancel] of this.#resting) {
+      cancel()
+      this.#wake(key)
+    }
     if (this.#isIdle()) return
     await new Promise<void>(resolve => this.#idle.push(resolve))
   }
@@ -171,7 +194,7 @@ export class WorkQueue {
       log.error({ err: error, key, failures: this.failures(key), retryInMs: Math.round(delayMs) }, 'handler failed')
     }
     this.#processing.delete(key)
-    if (this.#dirty.has(key) && !this.#discarding) this.#enqueue(key)
+    if (this.#dirty.has(key) && this.#isFree(key) && !this.#discarding) this.#enqueue(key)
     this.#pump()
     if (!this.#stopping || !this.#isIdle()) return
     for (const resolve of this.#idle) resolve()

@@ -128,7 +128,7 @@ export class Muster {
         ...args,
         ...ports,
         '--drain-seconds',
-        String(this.#options.drainSeconds ?? 1),
+        String(this.#options.drainSeconds ?? 0),
         '--log-level',
         this.#logLevel,
       ],

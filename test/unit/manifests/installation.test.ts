@@ -124,7 +124,7 @@ describe('the Deployment', () => {
     const { periodSeconds, failureThreshold } = container.livenessProbe
     expect(periodSeconds * (failureThreshold - 1)).toBeGreaterThanOrEqual(20)
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'health' })
-    expect(pod.terminationGracePeriodSeconds).toBe(60)
+    expect(pod.terminationGracePeriodSeconds).toBe(120)
   })
 
   it('asks for what it needs and is not throttled', () => {

@@ -131,6 +131,83 @@ describe('the work queue', () => {
     expect(at).toEqual([100, 2_000])
   })
 
+  it('lets a key rest: whatever is added meanwhile is one piece of work when the rest is over', async () => {
+    const { queue, clock } = createQueue()
+    const at: number[] = []
+    queue.start(2, async key => {
+      at.push(clock.monotonic())
+      if (at.length === 1) queue.rest(key, 100)
+      return 'done'
+    })
+    queue.add('a')
+    await settle()
+    for (const ms of [10, 20, 30]) {
+      queue.add('a')
+      await clock.advance(ms)
+    }
+    expect(at).toEqual([0])
+    queue.add('b')
+    await settle()
+    expect(at).toEqual([0, 60])
+    await clock.advance(40)
+    expect(at).toEqual([0, 60, 100])
+    await clock.advance(1000)
+    expect(at).toEqual([0, 60, 100])
+    queue.add('a')
+    await settle()
+    expect(at).toEqual([0, 60, 100, 1100])
+  })
+
+  it('lets a key rest that is still worked on when the rest is over', async () => {
+    const { queue, clock } = createQueue()
+    const releases: (() => void)[] = []
+    queue.start(2, async key => {
+      queue.rest(key, 100)
+      await new Promise<void>(resolve => releases.push(resolve))
+      return 'done'
+    })
+    queue.add('a')
+    await settle()
+    queue.add('a')
+    await clock.advance(150)
+    expect(releases).toHaveLength(1)
+    releases[0]?.()
+    await settle()
+    expect(releases).toHaveLength(2)
+  })
+
+  it('tries a key that rests again when both its delay and its rest are over', async () => {
+    const { queue, clock } = createQueue()
+    const at: number[] = []
+    queue.start(1, async key => {
+      at.push(clock.monotonic())
+      if (at.length > 1) return 'done'
+      queue.rest(key, 50_000)
+      return 'retry'
+    })
+    queue.add('a')
+    await settle()
+    await clock.advance(49_999)
+    expect(at).toEqual([0])
+    await clock.advance(1)
+    expect(at).toEqual([0, 50_000])
+  })
+
+  it.each([true, false])('stops while a key rests, and works on it only if it drains: %s', async drain => {
+    const { queue } = createQueue()
+    let runs = 0
+    queue.start(1, async key => {
+      runs++
+      queue.rest(key, 100)
+      return 'done'
+    })
+    queue.add('a')
+    await settle()
+    queue.add('a')
+    await queue.stop({ drain })
+    expect(runs).toBe(drain ? 2 : 1)
+  })
+
   it('drains the queue on stop, drops what is delayed, and takes nothing more', async () => {
     const { queue, clock } = createQueue()
     const seen: string[] = []
