@@ -202,6 +202,21 @@ describe('a Job in a queue', () => {
     await runs('held')
   })
 
+  it('waits again also when he changes his mind at once', async () => {
+    await create(job('hesitant'))
+    await runs('hesitant')
+    const before = (await podsOf('hesitant')).map(({ metadata }) => metadata.uid)
+    for (const suspend of [true, false]) await patch('job', 'hesitant', { spec: { suspend } })
+    await eventually('others run in the place of its pods', async () => {
+      const after = (await podsOf('hesitant')).map(({ metadata }) => metadata.uid)
+      expect(after.filter(uid => before.includes(uid))).toEqual([])
+      expect(after).toHaveLength(before.length)
+    })
+    await runs('hesitant')
+    expect((await get('hesitant')).metadata.annotations).toMatchObject({ 'muster.dev/queued': 'true' })
+    expect((await get('hesitant')).metadata.annotations).not.toHaveProperty('muster.dev/held')
+  })
+
   it('is stopped when its Workload is deleted, and gets another', async () => {
     await create(job('lost'))
     await runs('lost')

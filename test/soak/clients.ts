@@ -20,6 +20,7 @@ export interface ClientDeps {
   readonly now: () => number
   readonly pods: ReadonlyMap<string, Pod>
   readonly jobs: ReadonlyMap<string, KubeObject>
+  readonly workloads: ReadonlyMap<string, KubeObject>
   readonly stopping: () => boolean
   /** It did not end in time. */
   readonly onStuck: (what: string) => Promise<void>
@@ -67,7 +68,7 @@ export class Clients {
         members.push(`${group}-spare`)
         await this.#create(PODS, `${group}-spare`, member(`${group}-spare`))
       }
-      await this.#live(members, dice)
+      await this.#live(members, dice, group)
     }
   }
 
@@ -106,7 +107,7 @@ export class Clients {
   }
 
   /** Some are changed, some are deleted while they wait or run, the others when they are over. */
-  async #live(names: readonly string[], dice: Dice): Promise<void> {
+  async #live(names: readonly string[], dice: Dice, group = ''): Promise<void> {
     const first = names[0] ?? ''
     if (dice.chance(0.3)) {
       await sleep(dice.int(0, 1500))
@@ -114,9 +115,12 @@ export class Clients {
     }
     if (dice.chance(0.2)) await sleep(dice.int(0, 2500))
     else {
-      await this.#until(first, () =>
-        names.every(name => /Succeeded|Failed/.test(this.#deps.pods.get(name)?.status?.phase ?? '')),
-      )
+      const { pods, workloads } = this.#deps
+      // A group may have ended before one of it was deleted: whoever comes to take its place then waits for ever.
+      const hasEnded = () =>
+        isOver(workloads.get(group)) ||
+        names.every(name => /Succeeded|Failed/.test(pods.get(name)?.status?.phase ?? ''))
+      await this.#until(first, hasEnded)
     }
     for (const name of names) await this.#delete(PODS, name)
     await this.#until(`${first} (deleted)`, () => !names.some(name => this.#deps.pods.has(name)))
@@ -174,7 +178,8 @@ export class Clients {
   }
 }
 
-function isOver(job: KubeObject | undefined): boolean {
-  const { conditions = [] } = (job as { status?: { conditions?: { type: string; status: string }[] } })?.status ?? {}
-  return conditions.some(({ type, status }) => /^(Complete|Failed)$/.test(type) && status === 'True')
+/** A Job or a Workload. */
+function isOver(object: KubeObject | undefined): boolean {
+  const { conditions = [] } = (object as { status?: { conditions?: { type: string; status: string }[] } })?.status ?? {}
+  return conditions.some(({ type, status }) => /^(Complete|Failed|Finished)$/.test(type) && status === 'True')
 }

@@ -62,7 +62,8 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
     },
   })
   const prober = new Prober(api, tally, starvation, now)
-  const [pods, jobs] = [new Map<string, Pod>(), new Map<string, KubeObject>()]
+  const pods = new Map<string, Pod>()
+  const [jobs, workloads] = [new Map<string, KubeObject>(), new Map<string, KubeObject>()]
   const phases = new Phases()
   const watches = [
     api.follow(
@@ -74,6 +75,7 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
       ),
     ),
     api.follow(`/apis/batch/v1/namespaces/${NAMESPACE}/jobs`, byName(jobs)),
+    api.follow(`/apis/muster.dev/v1alpha1/namespaces/${NAMESPACE}/workloads`, byName(workloads)),
     ...phases.watches(api),
   ]
   const endAt = now() + minutes * 60_000
@@ -86,7 +88,7 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
     tell(`stuck: ${what}\n${await statesOf(api)}`)
   }
   const awaited = new Set<string>()
-  const deps: ClientDeps = { api, tally, now, pods, jobs, stopping, onStuck, awaited, done }
+  const deps: ClientDeps = { api, tally, now, pods, jobs, workloads, stopping, onStuck, awaited, done }
   const working = Promise.all([
     ...startClients(new Clients(deps), new Dice(seed)),
     prober.run(() => stopping() && !isDisturbed),

@@ -1,9 +1,9 @@
 import { applyPatch, type PatchOperation, pointer } from '../../admission/patch.ts'
 import type { AdmissionRequest, UserInfo } from '../../admission/review.ts'
 import { type Allowed, allowed, both, invalidObject, patched, type Verdict } from '../../admission/verdict.ts'
-import { CHILD_OF, HELD, QUEUE_NAME, QUEUED } from '../../kube/vocabulary/names.ts'
+import { CHILD_OF, HELD, QUEUE_NAME, QUEUED, STOPPING } from '../../kube/vocabulary/names.ts'
 import type { StringMap } from '../../kube/vocabulary/objects.ts'
-import { childOf, isHeld, isQueued, isSuspended } from '../../workload/job-facts.ts'
+import { childOf, isHeld, isQueued, isStopping, isSuspended } from '../../workload/job-facts.ts'
 import { isDeleting, queueLabelOf } from '../../workload/pod-facts.ts'
 import { breaksGlass, isExempt } from '../exemption.ts'
 import { namespaceOf } from '../namespace.ts'
@@ -109,7 +109,12 @@ function held(object: QueueableObject, { kind }: QueueableKind, also: readonly P
   const told =
     `spec.suspend: this ${kind} is held: it gives its place back, and waits in its queue again when you set ` +
     'spec.suspend to false'
-  const marks = { ...(!isQueued(object) && { [QUEUED]: 'true' }), ...(!isHeld(object) && { [HELD]: 'true' }) }
+  // If he changes his mind before the reconciler has looked, it still knows that the Job was stopped.
+  const marks = {
+    ...(!isQueued(object) && { [QUEUED]: 'true' }),
+    ...(!isHeld(object) && { [HELD]: 'true' }),
+    ...(!isStopping(object) && { [STOPPING]: 'true' }),
+  }
   const patch = [...also, ...annotate(object, marks)]
   return patch.length === 0 ? allowed('Held', [told]) : patched('Held', patch, [told])
 }

@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../admission/review.ts'
-import { CHILD_OF, HELD, QUEUE_NAME, QUEUED } from '../../kube/vocabulary/names.ts'
+import { CHILD_OF, HELD, QUEUE_NAME, QUEUED, STOPPING } from '../../kube/vocabulary/names.ts'
 import {
   annotationPath,
   type FieldError,
@@ -8,7 +8,7 @@ import {
   MAX_ERRORS,
   required,
 } from '../../validation/field-error.ts'
-import { childOf, isHeld, isQueued, isSuspended, QUEUED_MARKS } from '../../workload/job-facts.ts'
+import { childOf, isHeld, isQueued, isStopping, isSuspended, QUEUED_MARKS } from '../../workload/job-facts.ts'
 import { queueLabelOf, queueOf } from '../../workload/pod-facts.ts'
 import { createsFor } from '../creators.ts'
 import { whoMay } from '../exemption.ts'
@@ -142,7 +142,12 @@ function markErrors({ before, after }: Change, is: JobScope, only: string): read
   const takenIn = is.kind === 'ours' && isSuspended(after) && isQueued(after) && !isQueued(before)
   const wanted = isSuspended(before) && isHeld(before) && !isHeld(after)
   const holds = stops && isHeld(after)
-  const free = new Set([...(takenIn ? [QUEUED] : []), ...(wanted || holds ? [HELD] : [])])
+  const isStopped = holds && isStopping(after)
+  const free = new Set([
+    ...(takenIn ? [QUEUED] : []),
+    ...(wanted || holds ? [HELD] : []),
+    ...(isStopped ? [STOPPING] : []),
+  ])
   const errors = QUEUED_MARKS.filter(({ key, of }) => of(before) !== of(after) && !free.has(key)).map(({ path }) =>
     forbidden(path, `is written by Muster; ${only}`),
   )

@@ -402,6 +402,13 @@ export const JOB_FAMILIES: readonly Family[] = [
         replace: '[]',
       },
       {
+        name: 'forgets that what was held is being stopped',
+        from: 'a soak: held and wanted back before the reconciler had looked, it was held for ever',
+        file: MUTATION,
+        find: "...(!isStopping(object) && { [STOPPING]: 'true' })",
+        replace: '',
+      },
+      {
         name: 'makes the annotations anew for each mark',
         from: 'two additions of one map: the second wins',
         file: PUT,

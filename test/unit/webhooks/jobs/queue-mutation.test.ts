@@ -220,7 +220,7 @@ describe('a Job that runs', () => {
   it.each([job, jobSet])('is held when its user suspends it, who is told (%o)', make => {
     const { stored, verdict } = passed(waiting({}, make), { old: running({}, make) })
     expect(verdict.kind).toBe('allowed')
-    expect(stored).toEqual(waiting({ annotations: { [HELD]: 'true' } }, make))
+    expect(stored).toEqual(waiting({ annotations: { [HELD]: 'true', [STOPPING]: 'true' } }, make))
     expect(mutated(waiting({}, make), { old: running({}, make) })).toMatchObject({
       reason: 'Held',
       warnings: [expect.stringContaining('gives its place back')],
@@ -229,7 +229,13 @@ describe('a Job that runs', () => {
 
   it('is held also if Muster has not taken it in yet', () => {
     const { stored } = passed(job({ ...q, spec: { suspend: true } }), { old: job({ ...q, spec: { suspend: false } }) })
-    expect(stored.metadata.annotations).toEqual({ [QUEUED]: 'true', [HELD]: 'true' })
+    expect(stored.metadata.annotations).toEqual({ [QUEUED]: 'true', [HELD]: 'true', [STOPPING]: 'true' })
+  })
+
+  it('is known to have been stopped when its user wants it back before anybody has looked', () => {
+    const { stored: held } = passed(waiting(), { old: running() })
+    const { stored: back } = passed(running({ annotations: held.metadata.annotations ?? {} }), { old: held })
+    expect(back).toEqual(waiting({ annotations: { [STOPPING]: 'true' } }))
   })
 
   it('waits when its user suspends it and names its queue at once', () => {
