@@ -27,10 +27,11 @@ export async function strike(disturbance: Disturbance, scene: Scene): Promise<vo
   const { plane, seats } = site
   switch (disturbance.kind) {
     case 'rolling restart':
-      for (const { muster } of seats) {
-        await muster.stop()
-        await muster.start()
-        await muster.untilReady()
+      for (const seat of seats) {
+        await seat.muster.stop()
+        await seat.muster.start()
+        await seat.muster.untilReady()
+        await untilListed(seat)
       }
       return
     case 'kill -9':
@@ -70,6 +71,11 @@ export async function strike(disturbance: Disturbance, scene: Scene): Promise<vo
     case 'clock set':
       await site.setClock(disturbance.ms)
   }
+}
+
+/** A Deployment takes the next one away when this one is ready in the eyes of who sends callers to it, and no sooner. */
+async function untilListed(seat: Seat): Promise<void> {
+  while (!seat.ready) await sleep(100)
 }
 
 async function kill(

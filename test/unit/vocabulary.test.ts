@@ -138,7 +138,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
 
   QUEUED: { read: JOB, written: [JOB_WRITES, JOB_MUTATION], named: [JOB_GUARD, COVERAGE] },
   HELD: { read: JOB, written: [JOB_WRITES, JOB_MUTATION], named: [JOB_GUARD] },
-  STOPPING: { read: JOB, written: [JOB_WRITES] },
+  STOPPING: { read: JOB, written: [JOB_WRITES, JOB_MUTATION], named: [JOB_GUARD] },
   CHILD_OF: { read: JOB, written: [JOB_MUTATION], named: [JOB_GUARD] },
   POD_GROUP: {
     read: POD,

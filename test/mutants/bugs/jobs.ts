@@ -384,8 +384,8 @@ export const JOB_FAMILIES: readonly Family[] = [
         name: 'forgets that its user holds it',
         from: 'the mark stands beside another, and only the first is written',
         file: MUTATION,
-        find: ", ...(!isHeld(object) && { [HELD]: 'true' }) }",
-        replace: ' }',
+        find: "...(!isHeld(object) && { [HELD]: 'true' }),",
+        replace: '',
       },
       {
         name: 'holds what comes to a queue',
