@@ -6,6 +6,7 @@ import { Kueue } from '../test/cluster/support/kueue.ts'
 import { clusterQueue, localQueue, resourceFlavor } from '../test/cluster/support/kueue-objects.ts'
 import { list } from '../test/cluster/support/manifests.ts'
 import { Muster } from '../test/cluster/support/muster.ts'
+import { NODE_FLAGS } from '../test/support/installed.ts'
 import { NAMESPACES, QUEUE, run, type Way } from './kueue-loads.ts'
 import { load, quantile } from './load.ts'
 import { deletePods } from './pods.ts'
@@ -80,7 +81,7 @@ export class Arena {
     }
     if (engine === undefined) return
     // As it is installed: compiled, under the limit of its manifests, with as much in its log as it says by itself.
-    const options = { logLevel: 'info', program: join(ROOT, 'dist/main.js'), nodeFlags: ['--max-old-space-size=160'] }
+    const options = { logLevel: 'info', program: join(ROOT, 'dist/main.js'), nodeFlags: NODE_FLAGS }
     this.#muster = await Muster.install(this.#plane, { engine }, options)
   }
 

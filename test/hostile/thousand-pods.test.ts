@@ -12,10 +12,8 @@ import { type ControlPlane, startControlPlane } from '../cluster/support/control
 import { hostilePod, queuedPod } from '../cluster/support/manifests.ts'
 import { Muster } from '../cluster/support/muster.ts'
 import { eventually } from '../cluster/support/wait.ts'
+import { MEMORY_LIMIT_MB, NODE_FLAGS } from '../support/installed.ts'
 
-/** As in manifests/base/deployment.yaml. */
-const HEAP = '--max-old-space-size=160'
-const LIMIT_MB = 512
 const NAMESPACE = 'hostile'
 const COUNT = Number(process.env.MUSTER_HOSTILE_PODS ?? 1000)
 const AT_ONCE = 2
@@ -30,7 +28,7 @@ beforeAll(async () => {
   plane = await startControlPlane({ name: 'hostile', featureGates: 'none' })
   await plane.createNamespace(NAMESPACE)
   const config = { queues: [{ name: 'closed', limits: { pods: 0 } }] }
-  const first = await Muster.install(plane, config, { logLevel: 'info', nodeFlags: [HEAP], readyMs: READY_MS })
+  const first = await Muster.install(plane, config, { logLevel: 'info', nodeFlags: NODE_FLAGS, readyMs: READY_MS })
   replicas = [first, await first.another(plane.folder)]
   api = createKubeClient({
     credentials: await kubeconfigCredentials({ file: plane.kubeconfig, clock: systemClock }),
@@ -100,7 +98,7 @@ describe(`${COUNT} waiting pods, each as large as etcd takes it`, () => {
     }
     await sleep(30_000)
     await areWell()
-    process.stdout.write(`most memory of a replica: ${most.toFixed(0)} MB of ${LIMIT_MB}\n`)
-    expect(most).toBeLessThan(LIMIT_MB)
+    process.stdout.write(`most memory of a replica: ${most.toFixed(0)} MB of ${MEMORY_LIMIT_MB}\n`)
+    expect(most).toBeLessThan(MEMORY_LIMIT_MB)
   })
 })

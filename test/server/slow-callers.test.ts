@@ -5,12 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { MEMORY_LIMIT_MB, NODE_FLAGS } from '../support/installed.ts'
 import { collect, spawnMuster } from '../support/process.ts'
 import { podReview } from '../support/reviews.ts'
 
-/** As in manifests/base/deployment.yaml. */
-const HEAP = { NODE_OPTIONS: '--max-old-space-size=160' }
-const LIMIT_MB = 512
 const CALLERS = 80
 const BODY = 7_000_000
 const HEAD = `POST /mutate/pods HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${BODY}\r\n\r\n`
@@ -33,7 +31,9 @@ function mostMb(pid: number | undefined): number {
 
 describe.runIf(process.platform === 'linux')('callers that send all but the end of a large body', () => {
   it('take no more memory together than the manifests give, and keep nobody from an answer', async () => {
-    child = spawnMuster(['serve', '--port', '0', '--health-port', '0', '--certs-dir', folder], HEAP)
+    child = spawnMuster(['serve', '--port', '0', '--health-port', '0', '--certs-dir', folder], {
+      NODE_OPTIONS: NODE_FLAGS.join(' '),
+    })
     const output = collect(child)
     const port = await vi.waitFor(
       () => {
@@ -64,6 +64,6 @@ describe.runIf(process.platform === 'linux')('callers that send all but the end 
     honest.write(review)
     const [answer] = await once(honest, 'data')
     expect(String(answer)).toContain('"allowed":true')
-    expect(mostMb(child.pid)).toBeLessThan(LIMIT_MB)
+    expect(mostMb(child.pid)).toBeLessThan(MEMORY_LIMIT_MB)
   }, 120_000)
 })

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { type ControlPlane, startControlPlane } from '../cluster/support/control-plane.ts'
 import { Muster, type MusterOptions } from '../cluster/support/muster.ts'
 import { freePorts } from '../cluster/support/ports.ts'
+import { NODE_FLAGS } from '../support/installed.ts'
 import { type Balancer, balance, Wire } from './balancer.ts'
 import { NAMESPACE } from './clients.ts'
 
@@ -61,7 +62,7 @@ export class Site {
       const optionsWith = (wire: Wire): MusterOptions => ({
         program: join(ROOT, 'dist/main.js'),
         logLevel: 'info',
-        nodeFlags: ['--import', clock, '--max-old-space-size=160'],
+        nodeFlags: ['--import', clock, ...NODE_FLAGS],
         drainSeconds: DRAIN_SECONDS,
         readyMs: 600_000,
         calledAt,
