@@ -27,6 +27,8 @@ export interface SoakOptions {
 
 const PAUSE_MS = 2000
 const LOOK_MS = 1000
+/** The second write follows the first at once. */
+const UNDELETED_MS = 5000
 /** What clients have begun they bring to an end. */
 const ENDING_MS = 300_000
 
@@ -96,6 +98,7 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
   const pids = () => [process.pid, ...site.seats.map(({ muster }) => muster.pid)]
   const looking = Promise.all([
     look({ judge, tally, starvation }, tell, () => isOver),
+    finishDeletions(api, pods, () => isOver),
     starvation.watch(pids, () => isOver),
   ])
   const failovers: Failover[] = []
@@ -208,6 +211,26 @@ async function look(
     for (const wrong of judge.wrong.slice(told)) tell(`wrong: ${wrong}`)
     told = judge.wrong.length
     await sleep(LOOK_MS)
+  }
+}
+
+/**
+ * An API server takes the last finalizer off in one write and the pod away in the next: one that is killed between them
+ * leaves a pod that goes by another deletion only. A kubelet sends it; KWOK, which stands for the kubelets here, does not.
+ */
+async function finishDeletions(api: Api, pods: ReadonlyMap<string, Pod>, isOver: () => boolean): Promise<void> {
+  const seen = new Set<string>()
+  while (!isOver()) {
+    const undeleted = [...pods.values()].filter(({ metadata: { deletionGracePeriodSeconds, finalizers } }) => {
+      return deletionGracePeriodSeconds === 0 && (finalizers ?? []).length === 0
+    })
+    for (const { metadata } of undeleted.filter(({ metadata: { uid = '' } }) => seen.has(uid))) {
+      const path = `/api/v1/namespaces/${NAMESPACE}/pods/${metadata.name}`
+      await api.send('DELETE', path, { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } })
+    }
+    seen.clear()
+    for (const { metadata } of undeleted) seen.add(metadata.uid ?? '')
+    await sleep(UNDELETED_MS)
   }
 }
 
