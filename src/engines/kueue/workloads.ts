@@ -112,8 +112,8 @@ export function isForPods(workload: QueuedWorkload): boolean {
 }
 
 /**
- * What a Workload that waits lacks of what its pods say by now: another class, or one consent less. What is longer than
- * a mark may be is known by its hash only, and stays until it is gone.
+ * What a Workload that waits lacks of what its pods say by now: another class, or one consent less. What the class is
+ * worth is Kueue's to follow, and an administrator may give a Workload another priority than its class has: both stay.
  */
 export function termsOf(
   version: KueueVersion,
@@ -122,14 +122,25 @@ export function termsOf(
   settings: Pick<KueueSettings, 'priorityOf'>,
 ): { readonly annotations?: StringMap; readonly terms?: Priority } {
   const gates = admissionGatedBy(first)
-  const known = workload.metadata.annotations?.[ADMISSION_GATED_BY] ?? ''
-  const isGiven = gates !== known && known !== '' && (gates === '' || known.includes(gates))
+  const isGiven = isLess(gates, workload.metadata.annotations?.[ADMISSION_GATED_BY] ?? '')
   const value = settings.priorityOf(priorityClassOf(first))
   const terms = value === undefined ? {} : priorityIn(version, { first, priority: 0 }, settings)
-  const before = priorityOf(workload.spec)
-  const isChanged = value !== undefined && !isDeepStrictEqual(terms, before)
+  const isChanged = value !== undefined && !isDeepStrictEqual(classIn(terms), classIn(workload.spec))
   return { ...(isGiven && { annotations: { [ADMISSION_GATED_BY]: gates } }), ...(isChanged && { terms }) }
 }
+
+/** Of those before, some are missing. A list that is longer than a mark may be is known by its hash, and stays until it is gone. */
+function isLess(gates: string, before: string): boolean {
+  const known = entriesOf(before)
+  const left = entriesOf(gates)
+  return left.length < known.length && left.every(gate => known.includes(gate))
+}
+
+const entriesOf = (list: string): readonly string[] =>
+  list
+    .split(',')
+    .map(entry => entry.trim())
+    .filter(entry => entry !== '')
 
 /** What the cache keeps of a pod's spec: what Kueue charges for, and what it chooses a flavor by. */
 export function shapeOf(spec: PodSpec): PodSpec {
@@ -146,14 +157,16 @@ export function shapeOf(spec: PodSpec): PodSpec {
   return kept
 }
 
-function priorityOf({ priority, priorityClassRef, priorityClassName, priorityClassSource }: KueueSpec): Priority {
-  return {
-    ...(priority !== undefined && { priority }),
-    ...(priorityClassRef && { priorityClassRef }),
-    ...(priorityClassName && { priorityClassName }),
-    ...(priorityClassSource && { priorityClassSource }),
-  }
-}
+const priorityOf = (spec: KueueSpec): Priority => ({
+  ...(spec.priority !== undefined && { priority: spec.priority }),
+  ...classIn(spec),
+})
+
+const classIn = ({ priorityClassRef, priorityClassName, priorityClassSource }: Priority): Priority => ({
+  ...(priorityClassRef && { priorityClassRef }),
+  ...(priorityClassName && { priorityClassName }),
+  ...(priorityClassSource && { priorityClassSource }),
+})
 
 const MARKS: ReadonlySet<string> = new Set([IS_GROUP_WORKLOAD, WORKLOAD_POD, WORKLOAD_GROUP, ADMISSION_GATED_BY])
 

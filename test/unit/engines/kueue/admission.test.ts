@@ -241,6 +241,11 @@ describe('a Workload that waits', () => {
     expect(engine.follow?.(admission(waiting, {}), urgent)).toEqual([])
   })
 
+  it('keeps the priority that somebody else has given it within its class', () => {
+    const known = stored(engine, [urgent])
+    expect(engine.follow?.({ ...known, spec: { ...known.spec, priority: 7 } }, urgent)).toEqual([])
+  })
+
   it('is free when its pod names no more consents, and waits for those that it names', () => {
     const gates = 'kueue.x-k8s.io/admission-gated-by'
     const gated = { ...waiting, metadata: { ...waiting.metadata, annotations: { [gates]: 'a.com/x,b.com/y' } } }
@@ -249,6 +254,9 @@ describe('a Workload that waits', () => {
       { annotations: { [gates]: 'b.com/y' } },
     ])
     expect(engine.follow?.(gated, said({}, { [gates]: 'a.com/x,b.com/y' }))).toEqual([])
+    const three = { ...waiting, metadata: { ...waiting.metadata, annotations: { [gates]: 'a.com/x,b.com/y,c.com/z' } } }
+    const outer = said({}, { [gates]: 'a.com/x, c.com/z' })
+    expect(engine.follow?.(three, outer)).toMatchObject([{ annotations: { [gates]: 'a.com/x, c.com/z' } }])
     expect(engine.follow?.(waiting, said({}, { [gates]: 'a.com/x' }))).toEqual([])
   })
 })
