@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { TOPOLOGY_GATE } from '../kube/vocabulary/kueue.ts'
 import { ADMISSION_GATE, GROUP_SETS, MANAGED, ROLE_HASH } from '../kube/vocabulary/names.ts'
 import type { Pod, PodSpec, Requests } from '../kube/vocabulary/objects.ts'
 import { fields, type Outline } from '../kube/vocabulary/outline.ts'
@@ -167,7 +168,11 @@ function announcedBy(pod: Pod, shapeOf: (spec: PodSpec) => PodSpec): string | un
 function gatesOf(pod: Pod): Pick<Pod['spec'], 'schedulingGates'> {
   if (pod.omitted?.includes('spec.schedulingGates')) return { schedulingGates: [{ name: ADMISSION_GATE }] }
   if (!pod.spec.schedulingGates) return {}
-  const foreign = foreignGates(pod).slice(0, MAX_FOREIGN_GATES)
+  // Behind this one Kueue places the pod, or it falls with ours: who looks for it must find it among however many.
+  const { placing = [], others = [] } = Object.groupBy(foreignGates(pod), gate =>
+    gate === TOPOLOGY_GATE ? 'placing' : 'others',
+  )
+  const foreign = [...placing, ...others].slice(0, MAX_FOREIGN_GATES)
   return { schedulingGates: [...(isGated(pod) ? [ADMISSION_GATE] : []), ...foreign].map(name => ({ name })) }
 }
 

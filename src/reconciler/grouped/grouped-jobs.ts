@@ -7,6 +7,7 @@ import type { ServedScheduling } from '../../kube/vocabulary/served-scheduling.t
 import type { SchedulingWorkload } from '../../workload/builder/objects.ts'
 import { GROUPED_KINDS, type GroupedKind, type GroupedObject } from '../../workload/grouped/grouped-object.ts'
 import { asWorkload, parentIn } from '../../workload/mappers/parent.ts'
+import { allToTheirEnd } from '../lanes.ts'
 import type { Outcome, Performer } from '../performer.ts'
 import { decideGrouped, failed, type GroupedUnit, type Told } from './decide-grouped.ts'
 
@@ -65,7 +66,7 @@ export class GroupedJobs {
     const unit = this.#unitFrom(key)
     const { steps, told } = decideGrouped(unit)
     for (const each of told) this.#tell(unit, each)
-    const outcomes = await Promise.all(
+    const outcomes = await allToTheirEnd(
       steps.map(async ({ action, news }) => {
         const outcome = await performer.performAll([action], turn, (_action, message) => {
           this.#tell(unit, failed(unit, 'Create', message))

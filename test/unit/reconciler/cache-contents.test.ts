@@ -1,6 +1,7 @@
 import { serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { composeWorkload } from '../../../src/engines/builtin/workloads.ts'
+import { TOPOLOGY_GATE } from '../../../src/kube/vocabulary/kueue.ts'
 import { ADMISSION_GATE, GROUP_ROLE, GROUP_SETS, MANAGED, ROLE_HASH } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { outlined } from '../../../src/kube/vocabulary/outline.ts'
@@ -64,6 +65,14 @@ describe('what the cache keeps', () => {
       nodeSelector: { disk: 'ssd' },
       tolerations: [{ key: 'a', operator: 'Exists' }],
     })
+  })
+
+  it('of many gates are some, and always those that Muster lifts or has to find', () => {
+    const others = Array.from({ length: 20 }, (_, index) => ({ name: `example.com/gate-${index}` }))
+    const gates = [...others, { name: ADMISSION_GATE }, { name: TOPOLOGY_GATE }]
+    const { spec } = podForCache({ ...pod, spec: { ...pod.spec, schedulingGates: gates } })
+    expect(spec.schedulingGates).toHaveLength(9)
+    expect(spec.schedulingGates).toEqual(expect.arrayContaining([{ name: ADMISSION_GATE }, { name: TOPOLOGY_GATE }]))
   })
 
   it('of a pod makes the same Workload and the same role as the pod itself', () => {
