@@ -3,6 +3,7 @@ import type { AdmissionState, Engine, Vacancy } from '../reconciler/engine.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
 import { updateOf } from '../workload/pod-set-update.ts'
 import {
+  ABANDONED,
   type ConditionChange,
   condition,
   isTrue,
@@ -100,7 +101,7 @@ export function byConditions(options: ConditionsOptions): ByConditions {
  * is lost if it goes.
  */
 export function abandonBy({ finish, release, workloads }: ByConditions): NonNullable<Engine['abandon']> {
-  const noPods = { reason: 'Abandoned', message: 'it has no pods: they are gone, or belong to others by now' }
+  const noPods = { reason: ABANDONED, message: 'it has no pods: they are gone, or belong to others by now' }
   return (workload, now, end = noPods) =>
     isTrue(workload, 'Finished')
       ? [...release(workload), { kind: 'DeleteWorkload', resource: workloads, workload: targetOf(workload) }]

@@ -1,13 +1,14 @@
 import type { Pod } from '../kube/vocabulary/objects.ts'
 import { type Action, targetOf } from '../workload/actions.ts'
-import { isAdmittedAhead, serves } from '../workload/group.ts'
+import { isAdmittedAhead } from '../workload/group.ts'
 import * as is from '../workload/pod-facts.ts'
 import { additionsTo, conflictWith } from '../workload/pod-set-update.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { type Placement, prepare } from './co-scheduler.ts'
 import { type Decision, type Standing, tell } from './decision.ts'
 import type { AdmissionState, Engine, Vacancy } from './engine.ts'
-import { type Seat, type Seating, sitsIn } from './lifting.ts'
+import { succeededIn, withoutLent } from './lent.ts'
+import type { Seat, Seating } from './lifting.ts'
 import { dismiss } from './surplus.ts'
 import type { Unit } from './unit.ts'
 
@@ -16,11 +17,13 @@ export function admitted(
   unit: Unit,
   workload: QueuedWorkload,
   state: Extract<AdmissionState, { readonly kind: 'admitted' }>,
-  seating: Seating,
+  all: Seating,
   engine: Engine,
   now: string,
   placement: Placement,
 ): Decision {
+  const done = succeededIn(unit, workload)
+  const { seating, held: late } = withoutLent(all, engine.lent?.(workload, done) ?? new Map())
   const { vacant, misfits } = seating
   const { lift: ready, blocked, forGood } = outfit(seating.lift, workload, state.since, engine)
   const hopeless = unit.pods.every(is.isGated) ? forGood.find(({ pod }) => countsIn(unit, pod)) : undefined
@@ -39,7 +42,7 @@ export function admitted(
       ...surplus.actions,
       ...engine.awaitReplacements(workload, vacancyOf(seating), now),
       ...(engine.reportReady?.(workload, areReady(unit, seating), now) ?? []),
-      ...(engine.reclaim?.(workload, succeededIn(unit, workload)) ?? []),
+      ...(engine.reclaim?.(workload, done) ?? []),
     ],
     standings: [
       ...tell(
@@ -55,6 +58,7 @@ export function admitted(
         note: `still held by ${is.foreignGates(pod).join(', ')}`,
       })),
       ...surplus.standings,
+      ...late,
       ...misfits,
       ...tell(vacant > 0 ? unit.pods.filter(is.isFailed) : [], 'WaitingForReplacement', replacementNote(vacant)),
     ],
@@ -97,15 +101,6 @@ export const FAILED_TO_START = 'FailedToStart'
  */
 function countsIn({ pods: [first] }: Unit, pod: Pod): boolean {
   return first === undefined || !isAdmittedAhead(first) || is.creatorOf(pod) === is.creatorOf(first)
-}
-
-/** How many pods of each podSet have done their work. */
-function succeededIn(unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> {
-  // A group that serves has no end: who has ended in it comes again.
-  const done = unit.pods.some(serves) ? [] : unit.pods.filter(pod => is.isSucceeded(pod) && !is.isGated(pod))
-  return new Map(
-    workload.spec.podSets.map(podSet => [podSet.name, done.filter(pod => sitsIn(unit, pod, podSet)).length]),
-  )
 }
 
 export const vacancyOf = ({ vacant }: Seating): Vacancy => ({ places: vacant, note: replacementNote(vacant) })

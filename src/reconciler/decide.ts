@@ -18,6 +18,8 @@ import { composeAmong } from './compose-among.ts'
 import { type Decision, tell } from './decision.ts'
 import type { AdmissionState, Engine, Vacancy } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
+import { isForsaken, workloadsOf } from './forsaken.ts'
+import { beginAnew, succeededIn } from './lent.ts'
 import { type Seating, seat } from './lifting.ts'
 import { dismiss } from './surplus.ts'
 import { hasOnePlace, type Unit } from './unit.ts'
@@ -39,11 +41,10 @@ export function decide(unit: Unit, engine: Engine, now: string, placement: Place
     ...deletedOrphans.flatMap(orphan => letGo(orphan, engine, now)),
     ...forsaken.flatMap(workload => engine.abandon?.(workload, now) ?? []),
   ]
-  const {
-    actions,
-    standings,
-    remarks = [],
-  } = forsaken.some(workload => workload === unit.workload) ? NOTHING : decideFor(rest, engine, now, placement)
+  const decided = forsaken.some(workload => workload === unit.workload)
+    ? NOTHING
+    : decideFor(rest, engine, now, placement)
+  const { actions, standings, remarks = [] } = leaving.some(is.isSucceeded) ? withoutLifts(decided) : decided
   const outside = passOver(unit)
   return {
     actions: [...releases, ...outside.actions, ...actions],
@@ -82,22 +83,12 @@ function isAbandoned(unit: Unit): boolean {
 
 const NOTHING: Decision = { actions: [], standings: [] }
 
-const workloadsOf = ({ workload, orphans }: Unit): readonly QueuedWorkload[] =>
-  workload === undefined ? orphans : [workload, ...orphans]
-
-/**
- * A Workload without pods: they were deleted and it was left behind (`--cascade=orphan`), or they have joined others.
- * It would hold quota for ever, or the name of its group. Owners that are simply gone are the garbage collector's, for
- * they may also be pods that we have not seen yet.
- */
-function isForsaken(unit: Unit, workload: QueuedWorkload, engine: Engine): boolean {
-  const { deletionTimestamp, ownerReferences } = workload.metadata
-  if (deletionTimestamp != null || !(ownerReferences ?? []).every(({ uid }) => unit.elsewhere.has(uid))) return false
-  if (unit.outside.some(is.mayRun)) return false
-  const own = unit.workload === workload && (unit.kind === 'single' || engine.isForGroup(workload))
-  if (!own || unit.pods.length === 0) return true
-  return engine.read(workload).kind === 'finished' && unit.pods.every(is.isGated)
-}
+/** Who has done his work has used his place up until he is gone: whoever waits for it is looked at then. */
+const withoutLifts = ({ actions, standings, ...rest }: Decision): Decision => ({
+  ...rest,
+  actions: actions.filter(({ kind }) => kind !== 'LiftGate'),
+  standings: standings.filter(({ reason }) => reason !== 'Lifting'),
+})
 
 function decideFor(unit: Unit, engine: Engine, now: string, placement: Placement): Decision {
   const { workload } = unit
@@ -112,6 +103,8 @@ function decideFor(unit: Unit, engine: Engine, now: string, placement: Placement
   const expected = seating.lift.map(({ pod }) => pod)
   const outcome = outcomeOf(unit, workload, expected)
   if (outcome !== undefined) return { actions: engine.finish(workload, outcome, now), standings: [] }
+  const anew = state.kind === 'admitted' ? beginAnew(unit, workload, seating, engine, now) : []
+  if (anew.length > 0) return { actions: anew, standings: [] }
   const adoption = adopt(unit, workload, seating, engine)
   if (adoption.length > 0) return { actions: adoption, standings: [] }
   if (state.kind === 'evicted') return evicted(unit, workload, state, seating, engine, now)
@@ -236,8 +229,11 @@ function waiting(
   const followed = first === undefined ? [] : (engine.follow?.(workload, first) ?? [])
   if (followed.length > 0) return { actions: followed, standings: [] }
   const awaited = engine.admitsWhole ? engine.awaitReplacements(workload, vacancyOf(seating), now) : []
+  // Who had done his work in an admission that was taken back may be gone, and another be there to do it again.
+  const done =
+    awaited.length > 0 || engine.holdsQuota(workload) ? [] : engine.reclaim?.(workload, succeededIn(unit, workload))
   return {
-    actions: [...surplus.actions, ...awaited],
+    actions: [...surplus.actions, ...awaited, ...(done ?? [])],
     standings: [
       ...(told === undefined ? [] : tell(gated, told.reason, told.message, told.since)),
       ...tell(elsewhere, 'InvalidGroup', wrongQueue(queueName)),
@@ -278,7 +274,8 @@ function evicted(
     return { actions: [...engine.evict(workload, why, now), ...actions], standings }
   }
   const missing = unit.kind === 'single' && unit.pods.length === 0 ? POD_GONE : vacancyOf(seating)
-  return { actions: engine.requeue(workload, why, now, missing), standings: inactive ? standings : [] }
+  const back = engine.requeue(workload, why, now, missing, succeededIn(unit, workload))
+  return { actions: back, standings: inactive ? standings : [] }
 }
 
 /** Its Workload goes with it, and is not to be admitted once more on its way. */

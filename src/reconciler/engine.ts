@@ -59,14 +59,25 @@ export interface Engine {
   abandon?(workload: QueuedWorkload, now: string, end?: Ending): readonly Action[]
   /** It runs already, without having been asked: it counts from now on, be it beyond the limits, and nothing is stopped. */
   takeOver?(workload: QueuedWorkload, now: string): readonly Action[]
-  /** The pods have stopped: the quota is given back, and a Workload that is still wanted waits again. */
-  requeue(workload: QueuedWorkload, why: string, now: string, missing?: Vacancy): readonly Action[]
+  /**
+   * The pods have stopped: the quota is given back, and a Workload that is still wanted waits again, for as many pods as
+   * have not succeeded.
+   */
+  requeue(
+    workload: QueuedWorkload,
+    why: string,
+    now: string,
+    missing?: Vacancy,
+    succeeded?: ReadonlyMap<string, number>,
+  ): readonly Action[]
   /** The pods of an admitted Workload are all ready, or not any more. Not every engine wants to know. */
   reportReady?(workload: QueuedWorkload, ready: boolean, now: string): readonly Action[]
   /** The word for why the pods of a Workload are stopped, where they carry that in their status. */
   stopReason?(workload: QueuedWorkload): string
   /** Members that have succeeded need their share no more. Not every engine can give back a part. */
   reclaim?(workload: QueuedWorkload, succeeded: ReadonlyMap<string, number>): readonly Action[]
+  /** By podSet, how many places it has given back for members that had succeeded and are not there any more. */
+  lent?(workload: QueuedWorkload, succeeded: ReadonlyMap<string, number>): ReadonlyMap<string, number>
   awaitReplacements(workload: QueuedWorkload, vacancy: Vacancy, now: string): readonly Action[]
   /** Pods that came later own the Workload, too. */
   adopt(workload: QueuedWorkload, ownerReferences: readonly OwnerReference[]): readonly Action[]

@@ -80,6 +80,9 @@ export interface Ending {
   readonly message: string
 }
 
+/** Its reason where its pods have gone, or belong to others, and there is nobody left for whom it could end otherwise. */
+export const ABANDONED = 'Abandoned'
+
 export type WorkloadConditionType =
   | 'QuotaReserved'
   | 'Admitted'

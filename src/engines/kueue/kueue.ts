@@ -74,9 +74,12 @@ export function kueueEngine(version: KueueVersion, setup: KueueSetup = {}): Engi
     // Kueue says itself that a Workload is evicted, also when it is switched off.
     evict: () => [],
     abandon: (workload, now, end) => (isOurs(workload) ? abandon(workload, now, end) : []),
-    requeue: (workload, why, now, missing = { places: 0, note: '' }) => {
+    requeue: (workload, why, now, missing = { places: 0, note: '' }, succeeded = new Map()) => {
       const status = givenBack(version, workload, why, now, missing)
-      return status === undefined ? [] : setStatus(workload, status)
+      if (status === undefined) return []
+      const reclaimablePods = isForGroup(workload) ? doneIn(workload, succeeded) : []
+      const isSame = isDeepStrictEqual(reclaimablePods, workload.status?.reclaimablePods ?? [])
+      return setStatus(workload, { ...status, ...(!isSame && { reclaimablePods }) })
     },
     follow: (workload, first) => {
       if (isTrue(workload, 'QuotaReserved')) return []
@@ -92,6 +95,13 @@ export function kueueEngine(version: KueueVersion, setup: KueueSetup = {}): Engi
         ? []
         : setStatus(workload, { reclaimablePods: wanted })
     },
+    lent: ({ status }, succeeded) =>
+      new Map(
+        (status?.reclaimablePods ?? []).flatMap(({ name, count }) => {
+          const lent = count - (succeeded.get(name) ?? 0)
+          return lent > 0 ? [[name, lent]] : []
+        }),
+      ),
   }
 }
 
@@ -140,14 +150,21 @@ function readiness(workload: KueueWorkload, ready: boolean): readonly ConditionC
 
 const NOT_READY = 'not all pods are ready any more'
 
-/** Never less than before, which Kueue refuses as long as quota is reserved, and no more than there are places. */
-function reclaimable(
-  { spec, status }: KueueWorkload,
-  succeeded: ReadonlyMap<string, number>,
-): readonly { readonly name: string; readonly count: number }[] {
-  const before = new Map((status?.reclaimablePods ?? []).map(({ name, count }) => [name, count]))
-  return spec.podSets.flatMap(({ name, count }) => {
-    const done = Math.min(count, Math.max(succeeded.get(name) ?? 0, before.get(name) ?? 0))
+type Reclaimable = NonNullable<KueueStatus['reclaimablePods']>
+
+/** Never less than before as long as quota is reserved, which Kueue refuses then: it has given it to others. */
+function reclaimable(workload: KueueWorkload, succeeded: ReadonlyMap<string, number>): Reclaimable {
+  if (!isTrue(workload, 'QuotaReserved')) return doneIn(workload, succeeded)
+  const before = new Map((workload.status?.reclaimablePods ?? []).map(({ name, count }) => [name, count]))
+  const done = workload.spec.podSets.map(
+    ({ name }) => [name, Math.max(succeeded.get(name) ?? 0, before.get(name) ?? 0)] as const,
+  )
+  return doneIn(workload, new Map(done))
+}
+
+/** No more than there are places. */
+const doneIn = ({ spec }: KueueWorkload, succeeded: ReadonlyMap<string, number>): Reclaimable =>
+  spec.podSets.flatMap(({ name, count }) => {
+    const done = Math.min(count, succeeded.get(name) ?? 0)
     return done > 0 ? [{ name, count: done }] : []
   })
-}

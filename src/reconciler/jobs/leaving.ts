@@ -1,5 +1,5 @@
 import type { Action } from '../../workload/actions.ts'
-import { type Ending, jobUidOf, type QueuedWorkload } from '../../workload/queued-workload.ts'
+import { ABANDONED, type Ending, jobUidOf, type QueuedWorkload } from '../../workload/queued-workload.ts'
 import type { Engine } from '../engine.ts'
 import type { JobUnit } from './job-unit.ts'
 import { holds, whenNoPodIsLeft } from './stopping.ts'
@@ -23,7 +23,7 @@ function isCollected(workload: QueuedWorkload, engine: Engine): boolean {
 /** Why a Workload ends whose Job does not: it has left the queue, and comes back with another one. */
 const GONE = 'OwnerNotFound'
 export const HELD_BACK = 'Held'
-export const EMPTY = 'Abandoned'
+export const EMPTY = ABANDONED
 export const DROPPED: ReadonlySet<string> = new Set([GONE, HELD_BACK, EMPTY])
 
 export const drop = (workload: QueuedWorkload, end: Ending, engine: Engine, now: string): readonly Action[] =>

@@ -1,6 +1,6 @@
 import type { Subject } from '../schedule/generate.ts'
 
-interface Found extends Pick<Subject, 'jobs' | 'gangs' | 'kai'> {
+interface Found extends Subject {
   readonly seed: number
   readonly bug: string
 }
@@ -79,5 +79,19 @@ export const CORPUS: readonly Found[] = [
     seed: 4278,
     kai: true,
     bug: 'a pod that was left to KAI was never told why it waits in its queue: the loop for KAI forgot that for both',
+  },
+  {
+    seed: 50708,
+    bug: 'whoever waited for the place of a pod that had succeeded was lifted in the decision that let that pod go',
+  },
+  {
+    seed: 50258,
+    engine: 'kueue',
+    bug: 'a group whose pods were made anew kept what the old ones had given back, and Kueue charged it for too little',
+  },
+  {
+    seed: 50723,
+    engine: 'kueue',
+    bug: 'pods that came under the names of a group that was gone were lifted into places that it had given back',
   },
 ]

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts'
 
 const DECIDE = 'src/reconciler/decide.ts'
+const FORSAKEN = 'src/reconciler/forsaken.ts'
 const LIFTING = 'src/reconciler/lifting.ts'
 const STATE = 'src/workload/pod-facts.ts'
 const LEDGER = 'src/engines/builtin/ledger.ts'
@@ -262,10 +263,18 @@ export const DECISIONS_BUGS: readonly Mutant[] = [
   {
     name: 'leaves a Workload without pods alone',
     from: 'kubectl delete --cascade=orphan: quota that nobody gives back',
-    file: DECIDE,
+    file: FORSAKEN,
     find: 'if (!own || unit.pods.length === 0) return true',
     replace: 'if (!own) return true',
     seed: 121,
+  },
+  {
+    name: 'seats others where those who are done have not left yet',
+    from: 'who is given up is taken for gone in the decision that lets him go',
+    file: DECIDE,
+    find: 'leaving.some(is.isSucceeded) ? withoutLifts(decided) : decided',
+    replace: 'decided',
+    seed: 50708,
   },
   {
     name: 'deletes the pods of others as surplus',

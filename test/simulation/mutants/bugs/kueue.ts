@@ -1,5 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
+const KUEUE = 'src/engines/kueue/kueue.ts'
 const KUEUE_STATE = 'src/engines/kueue/state.ts'
 const KUEUE_REQUEUE = 'src/engines/kueue/requeue.ts'
 
@@ -28,5 +29,14 @@ export const KUEUE_BUGS: readonly Mutant[] = [
     find: 'return { conditions, admission: null,',
     replace: 'return { conditions,',
     kueue: true,
+  },
+  {
+    name: 'takes again what it has given back',
+    from: 'a pod that has succeeded is gone, and its place looks free',
+    file: KUEUE,
+    find: 'return lent > 0 ? [[name, lent]] : []',
+    replace: 'return lent < 0 ? [[name, lent]] : []',
+    kueue: true,
+    seed: 50723,
   },
 ]

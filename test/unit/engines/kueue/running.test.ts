@@ -68,6 +68,55 @@ describe('pods whose admission Kueue takes back', () => {
   })
 })
 
+describe('places that were given back for pods that had done their work', () => {
+  const role = stored(engine, gang(3)).spec.podSets[0]?.name ?? ''
+  const back = (count: number) => (count === 0 ? [] : [{ name: role, count }])
+  const having = (workload: KueueWorkload, count: number): KueueWorkload => ({
+    ...workload,
+    status: { ...workload.status, reclaimablePods: back(count) },
+  })
+  const admitted = admission(stored(engine, gang(3)), {})
+  const waiting = stored(engine, gang(3), { conditions: [is('QuotaReserved', 'False', 'Pending')] })
+  const done = (index: number) => running(index, { phase: 'Succeeded' })
+  const reclaimed = (unit: Unit) =>
+    decide(unit, engine, NOW).actions.flatMap(action =>
+      action.kind === 'SetStatus' && action.status.reclaimablePods ? [action.status.reclaimablePods] : [],
+    )
+
+  it('are asked for again when the admission is given back and the pods are gone', () => {
+    const off = having(evicted(admitted), 2)
+    expect(reclaimed(group([member(1)], off))).toEqual([[]])
+    expect(reclaimed(group([done(0), member(1)], off))).toEqual([back(1)])
+    expect(reclaimed(group([done(0), done(1), member(2)], off))).toEqual([])
+  })
+
+  it('are asked for again while the group waits', () => {
+    expect(reclaimed(group(gang(3), having(waiting, 2)))).toEqual([[]])
+    expect(reclaimed(group([done(0), member(1), member(2)], having(waiting, 2)))).toEqual([back(1)])
+    expect(reclaimed(group([done(0), member(1), member(2)], having(waiting, 1)))).toEqual([])
+  })
+
+  it('are not taken again within the same admission', () => {
+    const { actions, standings } = decide(group([running(0), member(1), member(2)], having(admitted, 1)), engine, NOW)
+    expect(actions.flatMap(action => (action.kind === 'LiftGate' ? [action.pod.name] : []))).toEqual(['gang-1'])
+    expect(standings).toContainEqual(expect.objectContaining({ pod: member(2), reason: 'LiftBlocked' }))
+  })
+
+  it('are free for a new group of the name when the old one is gone as a whole', () => {
+    const [end] = decide(group(gang(3), having(admitted, 1)), engine, NOW).actions
+    expect(JSON.stringify(end)).toContain('"type":"Finished","status":"True"')
+    const over = under(having(admitted, 1), is('Finished', 'True', 'Abandoned'))
+    const kinds = decide(group(gang(3), over), engine, NOW).actions.map(({ kind }) => kind)
+    expect(kinds).toEqual(['ReleaseWorkload', 'DeleteWorkload'])
+    // A Workload that others have made is not Muster's to end.
+    const { annotations: _, ...metadata } = admitted.metadata
+    const annotations = { 'kueue.x-k8s.io/is-group-workload': 'true' }
+    const ahead = having({ ...admitted, metadata: { ...metadata, annotations } }, 1)
+    const lifted = decide(group(gang(3), ahead), engine, NOW).actions.map(({ kind }) => kind)
+    expect(lifted).toEqual(['LiftGate', 'LiftGate'])
+  })
+})
+
 describe('readiness, where Kueue waits for it', () => {
   const waits = kueueEngine('v1beta2', { waitsForPodsReady: true })
   const ready = (pod: Pod): Pod => ({ ...pod, status: { ...pod.status, ready: true } })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { GROUP_SERVING, RETRIABLE_IN_GROUP } from '../../../../src/kube/vocabulary/names.ts'
 import type { Pod, PodStatus } from '../../../../src/kube/vocabulary/objects.ts'
 import { podForCache } from '../../../../src/reconciler/cache-contents.ts'
+import { ownerReference } from '../../../../src/workload/compose.ts'
 import { managedPod } from '../../../support/pods.ts'
 import { ADMITTED, holds, workloadOf } from '../../../support/workloads.ts'
 
@@ -142,6 +143,18 @@ describe('a stranger behind the gate', () => {
     expect(given).not.toContainEqual({ kind: 'RemoveFinalizer', pod: expect.objectContaining({ name: 'gang-7' }) })
     // One that has a place is what the group waits for.
     expect(kinds(group([done, member(7)], workload))).not.toContain('RemoveFinalizer')
+  })
+
+  it('takes no place of those who are given up before they are gone', () => {
+    const next = ownerReference(member(3), 'group')
+    const ownerReferences = [...(workload.metadata.ownerReferences ?? []), next]
+    const full = { ...workload, metadata: { ...workload.metadata, ownerReferences } }
+    const done = [0, 1, 2].map(index => running(index, { phase: 'Succeeded', deleting: 0 }))
+    const given = decide(group([...done, member(3)], full), NOW)
+    expect(given.actions.filter(({ kind }) => kind === 'RemoveFinalizer')).toHaveLength(3)
+    expect(given.actions.map(({ kind }) => kind)).not.toContain('LiftGate')
+    expect(given.standings.map(({ reason }) => reason)).not.toContain('Lifting')
+    expect(kinds(group([member(3)], full))).toContain('LiftGate')
   })
 
   it('is let go at once when it is deleted, whatever it says', () => {

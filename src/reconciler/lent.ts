@@ -1,0 +1,59 @@
+import type { Action } from '../workload/actions.ts'
+import { serves } from '../workload/group.ts'
+import * as is from '../workload/pod-facts.ts'
+import type { QueuedWorkload } from '../workload/queued-workload.ts'
+import { type Standing, tell } from './decision.ts'
+import type { Engine } from './engine.ts'
+import { type Seating, sitsIn } from './lifting.ts'
+import type { Unit } from './unit.ts'
+
+/** By podSet, how many places of an admission others may run on by now. */
+export type Lent = ReadonlyMap<string, number>
+
+const NOTE =
+  'the place that it would take was given back when another pod had done its work there, and others may run on it: it is ' +
+  'free when the group is admitted anew'
+
+/**
+ * A place that was given back for a pod that had succeeded is not to be had again within the same admission, also when
+ * that pod is gone: whoever has come for it waits.
+ */
+export function withoutLent(
+  seating: Seating,
+  lent: Lent,
+): { readonly seating: Seating; readonly held: readonly Standing[] } {
+  if (lent.size === 0) return { seating, held: [] }
+  const left = new Map(lent)
+  const { held = [], lift = [] } = Object.groupBy(seating.lift.toReversed(), ({ podSet }) => {
+    const owed = left.get(podSet.name) ?? 0
+    left.set(podSet.name, owed - 1)
+    return owed > 0 ? 'held' : 'lift'
+  })
+  const pods = held.map(({ pod }) => pod)
+  return { seating: { ...seating, lift: lift.toReversed() }, held: tell(pods, 'LiftBlocked', NOTE) }
+}
+
+/**
+ * Such a place where all who have run on the admission are gone: who has come since is a group of its own, and waits for
+ * its own turn. Not of a Workload that others have made.
+ */
+export function beginAnew(
+  unit: Unit,
+  workload: QueuedWorkload,
+  { lift }: Seating,
+  engine: Engine,
+  now: string,
+): readonly Action[] {
+  if (lift.length === 0 || !unit.pods.every(is.isGated)) return []
+  const lent = engine.lent?.(workload, succeededIn(unit, workload)).size ?? 0
+  return lent === 0 ? [] : (engine.abandon?.(workload, now) ?? [])
+}
+
+/** How many pods of each podSet have done their work. */
+export function succeededIn(unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> {
+  // A group that serves has no end: who has ended in it comes again.
+  const done = unit.pods.some(serves) ? [] : unit.pods.filter(pod => is.isSucceeded(pod) && !is.isGated(pod))
+  return new Map(
+    workload.spec.podSets.map(podSet => [podSet.name, done.filter(pod => sitsIn(unit, pod, podSet)).length]),
+  )
+}
