@@ -81,6 +81,8 @@ function running(unit: Owned, state: In<'admitted'>, engine: Engine, now: string
     const why = `it runs ${needed} pods, and was admitted with ${given.get(name) ?? 0}${back}`
     return stop(unit, why, engine, () => engine.requeue(workload, why, now))
   }
+  // Who makes it smaller now may be too late: its controller makes the pods that it was started with, and then takes some away.
+  if (job.progress.unseen) return NOTHING
   const done = job.podSets.map(podSet => {
     const { name } = podSet
     return [name, doneOf(given.get(name) ?? 0, podSet, before.get(name) ?? 0)] as const

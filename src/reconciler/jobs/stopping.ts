@@ -51,9 +51,13 @@ export function stop(unit: Present, why: string, engine: Engine, then: () => rea
   if (!isSuspended(job) || unmarked) return { actions: [stopWrite(kind, job)], standings }
   if (!job.progress.stopped) return { actions: [], standings }
   if (isDirty(job) && job.progress.startTime) return { actions: [startTimeWrite(kind, job)], standings }
-  if (isDirty(job)) return { actions: [restoreWrite(kind, job, workload)], standings }
-  const actions = then()
-  if (actions.length === 0 || workload === undefined || !holds(workload, engine)) return { actions, standings }
+  const restore = isDirty(job) ? [restoreWrite(kind, job, workload)] : []
+  const back = then()
+  const isHolding = back.length > 0 && workload !== undefined && holds(workload, engine)
+  // Where its status does not say whether pods are left, it must not look as if it could start again: not beside them.
+  if (restore.length > 0 && !(isHolding && kind.endsEarly)) return { actions: restore, standings }
+  const actions = [...restore, ...back]
+  if (!isHolding) return { actions, standings }
   return { actions: [whenNoPodIsLeft(unit, job.metadata.uid ?? '', workload, actions)], standings }
 }
 

@@ -141,6 +141,7 @@ function progressOf(suspended: boolean, stopping: boolean, status: Record<string
   const pods = podsIn(status)
   const startTime = typeof status.startTime === 'string'
   const seenSuspended = trueCondition(status, 'Suspended') !== undefined
+  const isKnown = startTime || pods > 0 || (countIn(status.succeeded) ?? 0) > 0
   const complete = trueCondition(status, 'Complete')
   const failed = trueCondition(status, 'Failed')
   const end = complete
@@ -149,6 +150,7 @@ function progressOf(suspended: boolean, stopping: boolean, status: Record<string
   return {
     startTime,
     seenSuspended,
+    ...(!suspended && (seenSuspended || !isKnown) && { unseen: true }),
     // A Job that has never been looked at has neither a start time nor the condition. One that we have started may be
     // looked at this very moment, and get its pods: it has stopped when its controller says so.
     stopped: suspended && pods === 0 && (seenSuspended || !(startTime || stopping)),

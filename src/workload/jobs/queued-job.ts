@@ -24,6 +24,8 @@ export interface Progress {
   readonly startTime: boolean
   /** Its controller has said that it is suspended. */
   readonly seenSuspended: boolean
+  /** It runs, and its controller has said nothing of it since: it may be about to make pods of what it has seen before. */
+  readonly unseen?: boolean
   /** Suspended, and its controller knows of no pod of it, the terminating ones included. */
   readonly stopped: boolean
   readonly end?: Ending

@@ -94,4 +94,14 @@ export const CORPUS: readonly Found[] = [
     engine: 'kueue',
     bug: 'pods that came under the names of a group that was gone were lifted into places that it had given back',
   },
+  {
+    seed: 52994,
+    jobs: true,
+    bug: 'a Job that was made smaller as it started gave back what its controller was about to make pods on',
+  },
+  {
+    seed: 52630,
+    sets: true,
+    bug: 'a JobSet that its user suspended and resumed was started again beside pods that still terminated',
+  },
 ]

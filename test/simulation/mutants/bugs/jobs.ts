@@ -6,6 +6,7 @@ const JOB_WRITES = 'src/reconciler/jobs/job-writes.ts'
 const JOB_DECISIONS = 'src/reconciler/jobs/decide-job.ts'
 const LEAVING = 'src/reconciler/jobs/leaving.ts'
 const ADMITTED_JOB = 'src/reconciler/jobs/admitted-job.ts'
+const STOPPING = 'src/reconciler/jobs/stopping.ts'
 
 /** Bugs that it takes Jobs or JobSets to find. */
 export const JOBS_BUGS: readonly Mutant[] = [
@@ -17,6 +18,25 @@ export const JOBS_BUGS: readonly Mutant[] = [
     replace: 'return countIn(status.active) ?? 0',
     seed: 277,
     jobs: true,
+  },
+  {
+    name: 'gives back what a Job shrinks by before its controller has seen it start',
+    from: 'the pods that it is started with are made after it has become smaller',
+    file: ADMITTED_JOB,
+    find: 'if (job.progress.unseen) return NOTHING',
+    replace: '',
+    seed: 52994,
+    jobs: true,
+  },
+  {
+    name: 'takes a JobSet for ready to start when its Jobs are not active',
+    from: 'the status of a JobSet counts Jobs, and their pods may terminate for long',
+    file: STOPPING,
+    find: 'if (restore.length > 0 && !(isHolding && kind.endsEarly))',
+    replace: 'if (restore.length > 0)',
+    seed: 52630,
+    jobs: true,
+    sets: true,
   },
   {
     name: 'gives back what the pods of a shrinking Job still use',

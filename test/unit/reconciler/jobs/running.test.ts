@@ -119,7 +119,10 @@ describe('an admitted Job', () => {
 describe('a running Job', () => {
   it('gives back what its pods have done (E26)', () => {
     const indexed = { parallelism: 8, completions: 8, completionMode: 'Indexed' }
-    const of = started(admitted, { spec: indexed, status: { completedIndexes: '0', failedIndexes: '1' } })
+    const of = started(admitted, {
+      spec: indexed,
+      status: { startTime: NOW, completedIndexes: '0', failedIndexes: '1' },
+    })
     const workload = workloadFor(cached({ spec: indexed }), ADMITTED)
     expect(acts(jobUnit(of, workload))).toMatchObject([
       { kind: 'SetStatus', status: { reclaimablePods: [{ name: 'main', count: 2 }] } },
@@ -127,9 +130,13 @@ describe('a running Job', () => {
   })
 
   it('gives back what it shrinks by, and is stopped when it runs more than it was given (E25 differs)', () => {
-    expect(acts(jobUnit(started(admitted, { spec: { parallelism: 3 } }), admitted))).toMatchObject([
+    const smaller = (status: object) => acts(jobUnit(started(admitted, { spec: { parallelism: 3 }, status }), admitted))
+    expect(smaller({ startTime: NOW, active: 3 })).toMatchObject([
       { status: { reclaimablePods: [{ name: 'main', count: 1 }] } },
     ])
+    // Its controller has seen it start with 4, and is about to make them.
+    expect(smaller({})).toEqual([])
+    expect(smaller({ startTime: NOW, ...SUSPENDED })).toEqual([])
     const shrinking = (status: object) =>
       acts(jobUnit(started(admitted, { spec: { parallelism: 1 }, status }), admitted))
     expect(shrinking({ active: 4 })).toEqual([])

@@ -43,6 +43,22 @@ describe('a JobSet', () => {
   const waiting = cached()
   const admitted = workloadFor(waiting, ADMITTED, { kind: JOB_SET, place: PLACE })
 
+  it('that is wanted back keeps its marks until no pod is left: its own status counts Jobs, and not pods', () => {
+    const back = cached({}, {}, { ...QUEUED, 'muster.dev/stopping': 'true' })
+    expect(acts(unit(back, admitted))).toMatchObject([
+      {
+        kind: 'UnlessPodsLeft',
+        actions: [
+          {
+            kind: 'PatchJob',
+            patch: { body: expect.arrayContaining([{ op: 'remove', path: expect.stringContaining('stopping') }]) },
+          },
+          { kind: 'SetStatus', status: { admission: null } },
+        ],
+      },
+    ])
+  })
+
   it('has a podSet for each replicated job, and gives back those that have succeeded (E30)', () => {
     expect(admitted.metadata.name).toMatch(/^jobset-train-[0-9a-f]{5}$/)
     expect(admitted.metadata.ownerReferences).toMatchObject([
@@ -88,7 +104,9 @@ describe('a JobSet', () => {
     const stopping = { ...QUEUED, 'muster.dev/stopping': 'true' }
     Object.assign(body.metadata, { annotations: stopping })
     Object.assign((body as { spec?: object }).spec ?? {}, { suspend: true })
-    apply(body, acts(unit(JOB_SET.forCache(body), evicted)))
+    const [whenNoneIsLeft] = acts(unit(JOB_SET.forCache(body), evicted))
+    if (whenNoneIsLeft?.kind !== 'UnlessPodsLeft') throw new Error(`unexpected ${whenNoneIsLeft?.kind}`)
+    apply(body, whenNoneIsLeft.actions.slice(0, 1))
     expect(pruned({ ...body, metadata: {} })).toEqual(pruned({ ...before, metadata: {} }))
     expect(body.metadata.annotations).toEqual(QUEUED)
   })
