@@ -10,7 +10,7 @@ import { kueueEngine } from '../../../src/engines/kueue/kueue.ts'
 import type { Resource } from '../../../src/kube/vocabulary/api.ts'
 import { KUEUE_KINDS } from '../../../src/kube/vocabulary/kueue.ts'
 import { OFFLINE_IDENTITY, SYSTEM_NAMESPACE } from '../../../src/kube/vocabulary/names.ts'
-import { EVENTS, LEASES, PODS } from '../../../src/kube/vocabulary/resources.ts'
+import { EVENTS, LEASES, NAMESPACES, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { NOTHING_SERVED, type ServedScheduling } from '../../../src/kube/vocabulary/served-scheduling.ts'
 import type { Engine } from '../../../src/reconciler/engine.ts'
 import { localWorld } from '../../../src/webhooks/local-world.ts'
@@ -23,7 +23,7 @@ import { KueueProcess } from '../actors/kueue.ts'
 import { Nodes } from '../actors/nodes.ts'
 import { PodGroupProtection } from '../actors/pod-groups.ts'
 import { Replacers } from '../actors/replacers.ts'
-import { asPod, gatesOf, isGated, mayRun } from '../facts.ts'
+import { asPod, gatesOf, isDeleting, isGated, mayRun } from '../facts.ts'
 import { watchDeletions } from '../invariants/deletions.ts'
 import { watchJobs } from '../invariants/jobs.ts'
 import type { Violation } from '../invariants/judge.ts'
@@ -256,12 +256,18 @@ export class Cluster {
     }
   }
 
+  /** Nothing is created in a namespace that is going, and whoever has not tried it cannot know: no cache tells. */
+  #isInVain({ verb, namespace }: Request): boolean {
+    const found = verb === 'create' ? this.server.find(NAMESPACES, '', namespace ?? '') : undefined
+    return found !== undefined && isDeleting(found)
+  }
+
   #count(request: Request, seat: Seat, replica: Replica): void {
     const key = `${request.verb} ${request.resource.plural} ${request.namespace}/${request.name}`
     const attempts = (this.#attemptsAt.get(key) ?? 0) + 1
     this.#attemptsAt.set(key, attempts)
     this.attempts++
-    if (request.resource !== EVENTS) this.objectWrites++
+    if (request.resource !== EVENTS && !this.#isInVain(request)) this.objectWrites++
     this.#attemptedAt = this.agenda.now
     this.lastAttempt = `${replica.name}: ${key}`
     if (attempts > STORM) this.fail('I6', `${key} was tried ${attempts} times`)

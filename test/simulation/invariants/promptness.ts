@@ -3,7 +3,7 @@ import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 
 import { POD_GROUPS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 
-import { asPod, asWorkload, conditionOf, gatesOf, isDeleting, isGated } from '../facts.ts'
+import { asPod, asWorkload, conditionOf, gatesOf, isDeleting, isGated, unitOf } from '../facts.ts'
 import type { Change, ModelServer } from '../model/server.ts'
 import type { Judge } from './judge.ts'
 import { workloadOfPod } from './units.ts'
@@ -11,10 +11,14 @@ import { workloadOfPod } from './units.ts'
 /** Several rounds of the slowest healthy watch and of requests. Kueue's gates fell minutes late (kueue#11170). */
 const PROMPT_MS = 2500
 
+const isFailed = ({ status }: Pod): boolean => status?.phase === 'Failed'
+
 /** I4, where nothing goes wrong: what can be done is done at once, not merely in the end. */
 export function watchPromptness(server: ModelServer, muster: string, judge: Judge, now: () => number): void {
   const admittedAt = new Map<string, number>()
   const deletedAt = new Map<string, number>()
+  /** When a place of a unit became free last: surplus waits for that, however long it has been admitted. */
+  const freedAt = new Map<string, number>()
 
   const check = (since: number | undefined, what: string) => {
     if (since === undefined || now() - since <= PROMPT_MS) return
@@ -33,11 +37,14 @@ export function watchPromptness(server: ModelServer, muster: string, judge: Judg
     const released =
       before.metadata.finalizers?.includes(MANAGED) && (gone || !after.metadata.finalizers?.includes(MANAGED))
     if (released && byMuster) check(deletedAt.get(uid), `deleted pod ${name} is let go`)
+    if (!isGated(after) && (gone || (isFailed(after) && !isFailed(before)))) freedAt.set(unitOf(after), now())
     if (!isGated(before) || isGated(after)) return
     const workload = workloadOfPod(server, after)
     const waiting =
       Date.parse(after.metadata.creationTimestamp ?? '') < Date.parse(workload?.metadata.creationTimestamp ?? '')
-    if (waiting) check(admittedAt.get(workload?.metadata.uid ?? ''), `${name} is lifted`)
+    const admitted = admittedAt.get(workload?.metadata.uid ?? '')
+    if (waiting && admitted !== undefined)
+      check(Math.max(admitted, freedAt.get(unitOf(after)) ?? 0), `${name} is lifted`)
   }
 
   /** The first group of its name: nobody else's can be in its way. */

@@ -36,6 +36,8 @@ export function watchQuota(server: ModelServer, queues: Queues, judge: Judge): v
   const liftedOn = new Map<string, string | undefined>()
   /** By the uid of a Job: the Workload on which it was started last. */
   const startedOn = new Map<string, QueuedWorkload>()
+  /** Also those whose Workload went as they were started: in a queue without limits nothing holds it. */
+  const started = new Set<string>()
   /** Pods of Jobs that others than the Job controller delete. It replaces them at once, and nobody can be charged for both. */
   const replaced = new Set<string>()
 
@@ -95,11 +97,12 @@ export function watchQuota(server: ModelServer, queues: Queues, judge: Judge): v
   const noteJob = ({ type, before, after }: Change) => {
     const starts = type === 'updated' && before && asJob(before).spec.suspend && !asJob(after).spec.suspend
     const workload = starts ? workloadOfJob(server, after) : undefined
+    if (starts) started.add(after.metadata.uid ?? '')
     if (workload !== undefined) startedOn.set(after.metadata.uid ?? '', workload)
   }
 
   const notePodOfJob = ({ type, before, after, who }: Change, jobUid: string) => {
-    if (type === 'created' && after.metadata.labels?.[JOB_SET_UID] && !startedOn.has(jobUid)) {
+    if (type === 'created' && after.metadata.labels?.[JOB_SET_UID] && !started.has(jobUid)) {
       judge.fail('I2', `${after.metadata.name} begins and its JobSet was never started`)
     }
     if (type === 'created' && startedOn.has(jobUid)) {
