@@ -15,8 +15,8 @@ import { admitted, FAILED_TO_START, vacancyOf } from './admitted.ts'
 import { adopt } from './adoption.ts'
 import { NOBODY, type Placement } from './co-scheduler.ts'
 import { composeAmong } from './compose-among.ts'
-import { type Decision, tell } from './decision.ts'
-import type { AdmissionState, Engine, Vacancy } from './engine.ts'
+import { type Decision, type Standing, tell } from './decision.ts'
+import type { AdmissionState, Engine, Told, Vacancy } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
 import { isForsaken, workloadsOf } from './forsaken.ts'
 import { beginAnew, succeededIn } from './lent.ts'
@@ -235,13 +235,17 @@ function waiting(
   return {
     actions: [...surplus.actions, ...awaited, ...(done ?? [])],
     standings: [
-      ...(told === undefined ? [] : tell(gated, told.reason, told.message, told.since)),
+      ...(told === undefined ? [] : toldTo(gated, told)),
       ...tell(elsewhere, 'InvalidGroup', wrongQueue(queueName)),
       ...surplus.standings,
       ...seating.misfits,
     ],
   }
 }
+
+/** How much is lacking changes with everybody who ends. */
+const toldTo = (pods: readonly Pod[], { reason, message, since }: Told): readonly Standing[] =>
+  tell(pods, reason, message, since).map(standing => ({ ...standing, steady: 'figures' }))
 
 /** Who waits may change the queue: by the label of the pod, and in a group by the labels of all its pods. */
 function commonQueue(unit: Unit, elsewhere: readonly Pod[]): string | undefined {

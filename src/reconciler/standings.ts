@@ -38,6 +38,15 @@ function subjectOf(standing: Standing | JobStanding): Subject {
   return { regarding: { apiVersion: `${group}/${version}`, kind, ...of }, createdAt, pods }
 }
 
+/** `3800m` and `2 of 7`, and not the figures in a name. */
+const FIGURES = /(?<![\w./-])\d+(?:\.\d+)?[A-Za-z]{0,2}(?![\w/-])/g
+
+function meansTheSame(standing: Standing | JobStanding, told: string): boolean {
+  const steady = 'steady' in standing ? standing.steady : undefined
+  if (steady !== 'figures') return steady === 'reason'
+  return standing.note.replaceAll(FIGURES, '') === told.replaceAll(FIGURES, '')
+}
+
 /** Tells each pod and each Job once why it stands where it stands: one Event per change, none while nothing changes. */
 export class Standings {
   readonly #events: EventRecorder
@@ -70,8 +79,7 @@ export class Standings {
       const { reason, since } = standing
       const { regarding, createdAt, pods } = subjectOf(standing)
       const told = this.#told.get(regarding.uid)
-      const steady = 'steady' in standing && standing.steady === true && told?.reason === reason
-      const note = steady ? told.note : standing.note
+      const note = told?.reason === reason && meansTheSame(standing, told.note) ? told.note : standing.note
       if (told?.reason === reason && told.note === note && told.pods === pods) continue
       this.#uncount(told)
       this.#count(reason, pods)

@@ -34,6 +34,18 @@ describe('standings', () => {
     expect(gauge.get('OverQueueLimits')).toBe(1)
   })
 
+  it('tell what an engine says again when more than a figure in it has changed', () => {
+    const { standings, told } = create()
+    const lacks = (note: string) => standings.tell([waits({ note, steady: 'figures' })])
+    lacks('quota for cpu in flavor a100, 4 more needed; held by ml/a-1')
+    lacks('quota for cpu in flavor a100, 3800m more needed; held by ml/a-1')
+    expect(told).toHaveLength(1)
+    lacks('quota for cpu in flavor a100, 1.5Gi more needed; held by ml/a-2')
+    lacks('quota for cpu in flavor h100, 1 more needed; held by ml/a-2')
+    standings.tell([waits({ reason: 'Lifting', note: 'admitted' })])
+    expect(told).toHaveLength(4)
+  })
+
   it('count, but do not tell again, what began before we led', () => {
     const { standings, told, gauge } = create()
     standings.lead(Date.parse('2026-11-16T10:00:00.700Z'))
