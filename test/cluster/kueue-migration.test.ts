@@ -5,7 +5,7 @@ import { Kueue } from './support/kueue.ts'
 import { clusterQueue, localQueue, resourceFlavor } from './support/kueue-objects.ts'
 import { queuedPod } from './support/manifests.ts'
 import { Muster, refuses } from './support/muster.ts'
-import { type Scene, SETUP_MS, sceneOn } from './support/scene.ts'
+import { KUEUE_WORKLOADS, OWN_WORKLOADS, type Scene, SETUP_MS, sceneOn } from './support/scene.ts'
 
 describe('a change of the one who queues a hundred pods', { timeout: 300_000 }, () => {
   let plane: ControlPlane
@@ -91,6 +91,27 @@ describe('a change of the one who queues a hundred pods', { timeout: 300_000 }, 
     muster = await Muster.install(plane, { engine: 'kueue' })
     await unchanged(scene, before)
     await runToTheEnd(scene, scene.makeRoom)
+    await scene.remove()
+  })
+
+  it('from Kueue to the built-in engine', async () => {
+    const scene = await open('to-builtin')
+    const before = await populate(scene)
+    await muster?.stop()
+    const withRoom = async (pods: number): Promise<void> => {
+      await muster?.stop()
+      muster = await Muster.install(plane, { engine: 'builtin', queues: [{ name: 'full', limits: { pods } }] })
+    }
+    await withRoom(0)
+    await unchanged(scene, before)
+    // As docs/kueue.md has it: what Kueue holds for pods that it does not admit any more.
+    for (const { metadata } of await scene.workloads()) {
+      await scene.change(KUEUE_WORKLOADS, metadata.name ?? '', { metadata: { finalizers: null } })
+      await plane.kubectl(['delete', KUEUE_WORKLOADS, metadata.name ?? '', '-n', scene.namespace, '--ignore-not-found'])
+    }
+    await unchanged(scene, before)
+    await runToTheEnd(scene, () => withRoom(1000), OWN_WORKLOADS)
+    expect(await scene.workloads()).toEqual([])
     await scene.remove()
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { isGated, queuedPod } from './manifests.ts'
-import type { Scene } from './scene.ts'
+import { KUEUE_WORKLOADS, type Scene } from './scene.ts'
 
 /** What a hundred pods are doing: who changes the one that queues them may lose, double or strand none of them. */
 const RUNNING = 30
@@ -60,7 +60,11 @@ export async function census(scene: Scene): Promise<Census> {
 }
 
 /** What waits starts when there is room, what was incomplete when it is complete, and all of it comes to its end. */
-export async function runToTheEnd(scene: Scene, makeRoom: () => Promise<unknown>): Promise<void> {
+export async function runToTheEnd(
+  scene: Scene,
+  makeRoom: () => Promise<unknown>,
+  kind = KUEUE_WORKLOADS,
+): Promise<void> {
   await makeRoom()
   const { namespace } = scene
   await scene.create([
@@ -80,7 +84,7 @@ export async function runToTheEnd(scene: Scene, makeRoom: () => Promise<unknown>
     expect(pods.flatMap(({ metadata }) => metadata.finalizers ?? [])).toEqual([])
   })
   await scene.until('every Workload has finished', async () => {
-    const open = (await scene.workloads()).filter(
+    const open = (await scene.workloads(kind)).filter(
       ({ status }) => !status?.conditions?.some(({ type, status }) => type === 'Finished' && status === 'True'),
     )
     expect(open.map(({ metadata }) => metadata.name)).toEqual([])

@@ -8,7 +8,9 @@ import { eventually } from './wait.ts'
 /** On a machine with other work: a control plane with Kueue, and what happens in it. */
 export const SETUP_MS = 300_000
 const PATIENCE = { timeoutMs: 90_000 }
-const KUEUE_WORKLOADS = 'workloads.kueue.x-k8s.io'
+export const KUEUE_WORKLOADS = 'workloads.kueue.x-k8s.io'
+/** Of the built-in engine. */
+export const OWN_WORKLOADS = 'workloads.muster.dev'
 
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 
@@ -21,8 +23,8 @@ export function sceneOn(plane: ControlPlane, namespace: string, queue = 'team-a'
   const { kubectl } = plane
   const pods = async (): Promise<readonly Pod[]> =>
     (await kubectl.json<{ items: Pod[] }>(['get', 'pods', '-n', namespace])).items
-  const workloads = async (): Promise<readonly QueuedWorkload[]> =>
-    (await kubectl.json<{ items: QueuedWorkload[] }>(['get', KUEUE_WORKLOADS, '-n', namespace])).items
+  const workloads = async (kind = KUEUE_WORKLOADS): Promise<readonly QueuedWorkload[]> =>
+    (await kubectl.json<{ items: QueuedWorkload[] }>(['get', kind, '-n', namespace])).items
   const until = async (what: string, check: () => Promise<void>): Promise<void> => {
     await eventually(`${namespace}: ${what}`, () => check().then(() => true), PATIENCE)
   }
