@@ -104,14 +104,18 @@ export class ObjectStore<T extends KubeObject> {
     const stored = this.#objects.get(keyOf(object))
     const known = stored !== undefined && sameUid(stored, object)
     if (isGone(object)) {
-      if (!known) return false
+      if (!known) {
+        // The watch has yet to come so far: what it will show of it is history by then, and ends with its deletion.
+        if (this.#isAhead(resourceVersion) && this.#options.accepts(object)) this.#gone.add(uid)
+        return false
+      }
       // The answer to the write that removes the last finalizer carries the version from before the deletion,
       // so versions say nothing here; but a uid that is gone never comes back.
       this.#gone.add(uid)
       this.#drop(stored, object)
       return true
     }
-    const newer = stored ? isNewer(object, stored) : compareVersions(resourceVersion, this.#version) > 0
+    const newer = stored ? isNewer(object, stored) : this.#isAhead(resourceVersion)
     if (!newer) return false
     if (this.#options.accepts(object)) {
       this.#left.delete(uid)
@@ -122,6 +126,10 @@ export class ObjectStore<T extends KubeObject> {
     this.#left.set(uid, resourceVersion)
     this.#drop(stored, object)
     return true
+  }
+
+  #isAhead(version: string): boolean {
+    return compareVersions(version, this.#version) > 0
   }
 
   /** Before a list is asked for: what our writes have ended by now cannot be in its answer. */

@@ -104,4 +104,9 @@ export const CORPUS: readonly Found[] = [
     sets: true,
     bug: 'a JobSet that its user suspended and resumed was started again beside pods that still terminated',
   },
+  {
+    seed: 50553,
+    kai: true,
+    bug: 'the loop for KAI wrote to a pod that the other loop had let go before any watch had shown it',
+  },
 ]

@@ -183,6 +183,22 @@ describe('offers of our own writes', () => {
     expect(taken()).toEqual(['added u1@5', 'deleted u1@5', 'added u2@9'])
   })
 
+  it('that end an object of which the watch has not told yet end it, too, and are forgotten with it', () => {
+    const { store, taken } = createStore(({ metadata }) => metadata.labels?.mine === 'yes')
+    const ended = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0, labels: { mine: 'yes' } }
+    store.advance('4')
+    expect(store.offer(object('a', 'u1', 6, ended))).toBe(false)
+    store.upsert(object('a', 'u1', 5, { labels: { mine: 'yes' } }))
+    expect(store.size).toBe(0)
+    store.remove(object('a', 'u1', 8))
+    // What the watch has passed, and what it never shows, nobody would ever strike off.
+    store.offer(object('b', 'u2', 7, ended))
+    store.offer(object('c', 'u3', 20, { ...ended, labels: {} }))
+    store.upsert(object('b', 'u2', 9, { labels: { mine: 'yes' } }))
+    store.upsert(object('c', 'u3', 21, { labels: { mine: 'yes' } }))
+    expect(taken()).toEqual(['added u2@9', 'added u3@21'])
+  })
+
   it('do not end a pod that still has its grace period', () => {
     const { store } = createStore()
     store.upsert(object('a', 'u1', 5))
