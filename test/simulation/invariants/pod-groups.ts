@@ -56,6 +56,8 @@ export function ungrouped(server: ModelServer): readonly string[] {
 export function watchPodGroups(server: ModelServer, muster: string, judge: Judge, now: () => number): void {
   const ours = new Set<string>()
   const snatched = new Map<string, number>()
+  /** Deleted by a person, and kept for as long as pods name them: they go when these do. */
+  const doomed = new Set<string>()
   /** When who owned such objects was gone, by uid. */
   const goneAt = new Map<string, number>()
 
@@ -122,7 +124,9 @@ export function watchPodGroups(server: ModelServer, muster: string, judge: Judge
     }
     if (type === 'deleted' && OWNERS.includes(resource)) goneAt.set(after.metadata.uid ?? '', now())
     if (resource !== POD_GROUP && resource !== WORKLOAD && resource !== COMPOSITE_POD_GROUPS) return
-    if (type === 'deleted' && !who.startsWith('system:'))
+    const byPerson = !who.startsWith('system:')
+    if (byPerson && before && isDeleting(after) && !isDeleting(before)) doomed.add(after.metadata.uid ?? '')
+    if (type === 'deleted' && (byPerson || doomed.has(after.metadata.uid ?? '')))
       snatched.set(place(resource, after.metadata.namespace, after.metadata.name), now())
     if (who !== muster) return
     if (type === 'deleted') judge.fail('I5', `Muster deleted ${after.metadata.namespace}/${after.metadata.name}`)
