@@ -64,7 +64,9 @@ export class FifoQueues implements Decider {
   /** Admits from the head of the queue what fits, and tells those who wait why. */
   decide(queue: string, now: string): readonly Action[] {
     const limits = this.#limitsOf(queue)
-    const usage = new Map(this.#ledger.usage(queue))
+    const used = this.#ledger.usage(queue)
+    // Of what has no limit there may be any number of names, and nobody asks how much of it is used.
+    const usage = new Map([...limits.keys()].map(name => [name, used.get(name) ?? 0n]))
     const { aside = [], untold = [] } = Object.groupBy(this.#ledger.untold(queue), ({ verdict }) =>
       verdict === undefined ? 'untold' : 'aside',
     )

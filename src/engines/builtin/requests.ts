@@ -72,6 +72,11 @@ export function workloadRequests(workload: QueuedWorkload, counting: Counting = 
   return total
 }
 
+/** What nobody holds any more is not named: a tenant makes up as many names of resources as he likes. */
 export function subtract(from: Map<string, bigint>, less: Amounts): void {
-  for (const [name, amount] of less) from.set(name, (from.get(name) ?? 0n) - amount)
+  for (const [name, amount] of less) {
+    const left = (from.get(name) ?? 0n) - amount
+    if (left === 0n) from.delete(name)
+    else from.set(name, left)
+  }
 }

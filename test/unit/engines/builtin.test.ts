@@ -215,6 +215,20 @@ describe('the built-in engine', () => {
     expect(verdicts(engine.decide('team-a', NOW))).toEqual(['next: Admitted'])
   })
 
+  it('forgets the resources of those who are gone, whatever they called them', () => {
+    const engine = new FifoQueues([{ name: 'team-a', limits: { pods: 9 } }])
+    engine.observe(queued('stays', 0, '1', ADMITTED), false)
+    for (let round = 1; round <= 3; round++) {
+      const running = queued(`round-${round}`, round, '1', ADMITTED)
+      const asks = { cpu: '1', [`made.up/resource-${round}`]: '1', [`made.up/nothing-${round}`]: '0' }
+      const hostile = { ...running, spec: { ...running.spec, podSets: [podSet(asks, 1)] } }
+      engine.observe(hostile, false)
+      expect(engine.view('team-a').usage.get(`made.up/resource-${round}`)).toBe(1_000_000_000n)
+      engine.observe(hostile, true)
+    }
+    expect([...engine.view('team-a').usage.keys()].sort()).toEqual(['cpu', 'pods'])
+  })
+
   it('says nothing twice: a wait that was told is not told again', () => {
     for (const pods of [0, 1]) {
       const engine = new FifoQueues([{ name: 'team-a', limits: { pods } }])
