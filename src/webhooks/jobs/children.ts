@@ -34,9 +34,14 @@ export function childErrors(change: Change, world: World): readonly FieldError[]
   return fields.map(field => forbidden(field, `this Job waits and runs with ${root}; ${whoMay(world)}`))
 }
 
-/** Without it nobody would know any more, at the next change, with whom it waits. */
-const leavesController = (before: QueueableObject, after: QueueableObject): boolean =>
-  controllerOf(before.metadata.ownerReferences)?.uid !== controllerOf(after.metadata.ownerReferences)?.uid
+/**
+ * Without it nobody would know any more, at the next change, with whom it waits. The uid alone is not enough: the garbage
+ * collector looks for the name, finds nobody there, and deletes the Job without waiting for its pods.
+ */
+const leavesController = (before: QueueableObject, after: QueueableObject): boolean => {
+  const [was, is] = [before, after].map(({ metadata }) => controllerOf(metadata.ownerReferences))
+  return (['apiVersion', 'kind', 'name', 'uid'] as const).some(key => was?.[key] !== is?.[key])
+}
 
 /** By its stamp, whatever has become of its owners since. One without it had no reason to be seen at its creation. */
 function rootOf({ before, namespace }: Change, world: World): string | undefined {

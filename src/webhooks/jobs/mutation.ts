@@ -83,20 +83,22 @@ function queueAgain(
   if (isDeleting(before)) return allowed('Deleting')
   if (isExempt(user, world) || breaksGlass(user)) return allowed('Exempt')
   const kept = replacesLate(world) ? keepLate(before, after, kind) : []
+  // What comes into its queue now, and not when it was created, has not got it yet.
+  const late = replacesLate(world) && !isQueued(before) ? replaceLate(after, kind) : kept
   if (!isSuspended(before)) {
     if (!isSuspended(after)) return kept.length === 0 ? allowed('Running') : patched('Running', kept)
     const wasOurs = existingJobScope(before, kind, namespace, world).kind === 'ours'
     // Who writes the label and suspends it at once wants it to wait, and it did not wait before.
-    return wasOurs ? held(after, kind, kept) : queued(after, [], kept)
+    return wasOurs ? held(after, kind, kept) : queued(after, [], late)
   }
-  if (isSuspended(after)) return queued(after, [], kept)
+  if (isSuspended(after)) return queued(after, [], late)
   const wait = scope.queue === '' ? 'for somebody to name its queue' : `in queue "${scope.queue}"`
   const back = isHeld(before) ? 'is no longer held and ' : ''
   const told = `spec.suspend: this ${kind.kind} ${back}waits ${wait}; it stays suspended until Muster admits it`
   return queued(
     after,
     [told],
-    [...kept, ...(isHeld(after) ? [{ op: 'remove' as const, path: annotationAt(HELD) }] : [])],
+    [...late, ...(isHeld(after) ? [{ op: 'remove' as const, path: annotationAt(HELD) }] : [])],
   )
 }
 

@@ -94,7 +94,7 @@ export function guardErrors(change: Change, world: World): readonly FieldError[]
   const was = existingJobScope(before, kind, namespace, world)
   const is = existingJobScope(after, kind, namespace, world)
   const only = whoMay(world)
-  const errors = markErrors(change, is, only)
+  const errors = [...markErrors(change, is, only), ...unseenErrors(change, was, is)]
   if (was.kind !== 'ours') return errors
   const replaced = world.config.guard.podReplacement === 'Failed' ? replacementErrors(before, after, kind, only) : []
   return [
@@ -103,6 +103,26 @@ export function guardErrors(change: Change, world: World): readonly FieldError[]
     ...growthErrors(change, only),
     ...replaced,
     ...errors,
+  ]
+}
+
+/**
+ * The backstop, once more. The API server takes labels through the status, too, and asks no mutating webhook then: what
+ * comes into a queue that way would be started as its author wrote it, in a queue that nobody has judged. And where
+ * everything waits, an empty label says that Muster has taken it in, and excuses its pods.
+ */
+function unseenErrors({ before, after, kind }: Change, was: JobScope, is: JobScope): readonly FieldError[] {
+  if (was.kind !== 'ignored' || isQueued(after)) return []
+  const [old, queue] = [before, after].map(queueLabelOf)
+  if (is.kind === 'ours') {
+    const detail =
+      `this ${kind.kind} comes into queue "${queue}" past Muster's webhook: set the label on the ${kind.kind} itself, ` +
+      'not through its status, nor by a webhook that runs after it'
+    return [required(annotationPath(QUEUED), detail)]
+  }
+  if (queue !== '' || old === '') return []
+  return [
+    forbidden(labelPath(QUEUE_NAME), `an empty name is what Muster writes on a ${kind.kind} that waits: name a queue`),
   ]
 }
 

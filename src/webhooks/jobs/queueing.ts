@@ -1,7 +1,7 @@
 import type { AdmissionRequest } from '../../admission/review.ts'
 import { allowed, forbiddenRequest, invalidObject, type Verdict } from '../../admission/verdict.ts'
 import type { FieldError } from '../../validation/field-error.ts'
-import { childOf, isQueued } from '../../workload/job-facts.ts'
+import { childOf } from '../../workload/job-facts.ts'
 import { queueOf } from '../../workload/pod-facts.ts'
 import { guardVerdict } from '../exemption.ts'
 import { existingNamespaceSelected, namespaceOf } from '../namespace.ts'
@@ -61,7 +61,7 @@ function reviewUpdate(request: AdmissionRequest, kind: QueueableKind, world: Wor
   const namespace = namespaceOf(request)
   const errors = updateErrors(before, after, kind, namespace, world)
   if (errors.length > 0) return verdictOf(errors)
-  const moves = queueOf(before) !== queueOf(after) && isQueued(after)
+  const moves = queueOf(before) !== queueOf(after) && existingJobScope(after, kind, namespace, world).kind === 'ours'
   const closed = moves ? queueErrors(after, namespace, world) : []
   if (closed.length > 0) return forbiddenRequest(closed)
   const change = { before, after, kind, namespace, user: request.userInfo }

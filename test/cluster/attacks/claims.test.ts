@@ -215,7 +215,14 @@ describe('queues have owners:', () => {
     const text = await refusedCreation(queuedPod({ namespace: RED, name: 'intruder', queue: 'blues' }))
     expect(text).toContain('blues')
     await create(waiting('turns'))
-    await field.refused(OWNER, patch('pod', 'turns', { metadata: { labels: { [QUEUE_NAME]: 'blues' } } }))
+    const label = { metadata: { labels: { [QUEUE_NAME]: 'blues' } } }
+    await field.refused(OWNER, patch('pod', 'turns', label))
+    const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'enters', namespace: RED } }
+    const template = { spec: (plainPod('x') as Pod).spec }
+    await create({ ...job, spec: { suspend: true, template } })
+    for (const more of [[], ['--subresource=status']]) {
+      expect(await field.refused(OWNER, patch('job', 'enters', label, ...more))).toContain('"blues" is not for')
+    }
   })
 
   it('a queue that is misspelt is none, and those that there are are named', async () => {

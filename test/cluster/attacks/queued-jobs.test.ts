@@ -76,6 +76,31 @@ describe('nothing passes a closed queue', () => {
     }
   })
 
+  it('by a Job of a JobSet that is set free through its status, or by the name of its owner', async () => {
+    const own = (await jobOf('set-part-0')).metadata.ownerReferences ?? []
+    const renamed = own.map(owner => ({ ...owner, name: 'another' }))
+    for (const ownerReferences of [null, renamed]) {
+      for (const more of [[], ['--subresource=status']]) {
+        const change = patch('job', 'set-part-0', { metadata: { ownerReferences } }, ...more)
+        expect(await field.refused(OWNER, change)).toContain('metadata.ownerReferences')
+      }
+    }
+  })
+
+  it('by a Job that comes into it through its status, where no webhook of ours can change it', async () => {
+    await create(queuedJob({ namespace: RED, name: 'late' }))
+    await field.passes(OWNER, patch('job', 'late', { spec: { suspend: true } }))
+    const label = { metadata: { labels: { [QUEUE_NAME]: CLOSED } } }
+    const text = await field.refused(OWNER, patch('job', 'late', label, '--subresource=status'))
+    expect(text).toContain("past Muster's webhook")
+    await field.passes(OWNER, patch('job', 'late', { metadata: { labels: { app: 'a' } } }, '--subresource=status'))
+    await field.passes(OWNER, patch('job', 'late', label))
+    await field.passes(OWNER, patch('job', 'late', { spec: { suspend: false } }))
+    const { metadata, spec } = await jobOf('late')
+    expect(metadata.annotations).toMatchObject({ 'muster.dev/queued': 'true' })
+    expect(spec).toMatchObject({ suspend: true, podReplacementPolicy: 'Failed' })
+  })
+
   it('by a Job of a JobSet that gets another controller', async () => {
     const { uid } = (await jobOf('held-back')).metadata
     const other = { apiVersion: 'batch/v1', kind: 'Job', name: 'held-back', uid, controller: true }
@@ -146,6 +171,15 @@ describe('the Jobs of a JobSet that runs', () => {
     ['leaves them, in words of old', [...RAW, '-f', '-'], options({ orphanDependents: true })],
   ])('do not leave their pods to run beside those of the next when a deletion %s', async (_, args, stdin) => {
     for (const user of [ADMIN, OWNER, ROOT]) expect(await field.refused(user, args, stdin)).toContain(POLICY)
+  })
+
+  it('stay with their JobSet, which would make others beside them', async () => {
+    const own = (await jobOf(JOB)).metadata.ownerReferences ?? []
+    const renamed = own.map(owner => ({ ...owner, name: 'another' }))
+    for (const ownerReferences of [null, renamed]) {
+      const free = patch('job', JOB, { metadata: { ownerReferences } }, '--subresource=status')
+      expect(await field.refused(OWNER, free)).toContain('metadata.ownerReferences')
+    }
   })
 
   it('say how they are deleted', async () => {

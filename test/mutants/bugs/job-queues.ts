@@ -28,6 +28,13 @@ export const JOB_QUEUE_FAMILIES: readonly Family[] = [
         replace: "if (!isSuspended(after)) return allowed('Running')",
       },
       {
+        name: 'leaves it as it is in what comes into its queue later',
+        from: 'a queue can be named after the creation, too',
+        file: MUTATION,
+        find: '!isQueued(before) ? replaceLate(after, kind) : kept',
+        replace: 'isQueued(before) ? replaceLate(after, kind) : kept',
+      },
+      {
         name: 'asks nobody who turns it back in the Job of a JobSet',
         from: 'nobody charges the children',
         file: CHILDREN,
@@ -184,6 +191,27 @@ export const JOB_QUEUE_FAMILIES: readonly Family[] = [
         file: CHILDREN,
         find: "isSuspended(before) && !isSuspended(after) ? ['spec.suspend'] : []",
         replace: "!isSuspended(before) && isSuspended(after) ? ['spec.suspend'] : []",
+      },
+      {
+        name: 'knows the owner of a child by its uid alone',
+        from: 'the garbage collector looks for the name, and deletes what has an owner that it does not find',
+        file: CHILDREN,
+        find: "(['apiVersion', 'kind', 'name', 'uid'] as const)",
+        replace: "(['uid'] as const)",
+      },
+      {
+        name: 'takes in what comes through the status, as it is',
+        from: 'the API server takes labels there, and asks no mutating webhook',
+        file: GUARD,
+        find: "if (is.kind === 'ours') {",
+        replace: "if (is.kind === 'child') {",
+      },
+      {
+        name: 'lets an empty queue name excuse the pods of a Job that runs',
+        from: 'where everything waits, it says that Muster has taken the Job in',
+        file: GUARD,
+        find: "if (queue !== '' || old === '') return []",
+        replace: "if (queue !== '' || old !== '') return []",
       },
       {
         name: 'forgets a child whose owner was struck off',

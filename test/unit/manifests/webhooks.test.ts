@@ -34,6 +34,7 @@ interface Condition {
 }
 
 interface Entry {
+  readonly name: string
   readonly matchConditions: readonly Condition[]
   readonly clientConfig: { readonly service: { readonly path: string } }
   readonly rules: readonly { readonly resources: readonly string[] }[]
@@ -98,7 +99,7 @@ describe('the webhooks', () => {
       if (!isQueueable) continue
       expect(matchConditions[0].expression).toContain(`'${QUEUE_NAME}' in`)
       const marks = [QUEUED, HELD, STOPPING, CHILD_OF].map(mark => `'${mark}'`).join(', ')
-      expect(matchConditions[0].expression).toContain(`key in [${marks}]`)
+      expect(matchConditions[0].expression).toContain(`[${marks}].exists(key, key in `)
     }
     const asks = condition(queueing, 'asks-for-a-queue-or-a-group')
     expect(
@@ -221,12 +222,28 @@ describe('the webhooks', () => {
     const expression = condition(both[1], 'touches-our-marks')
     expect(expression.startsWith("request.operation == 'CREATE' ||")).toBe(true)
     expect(expression).toContain("request.subResource == 'resize'")
-    for (const part of ['labels', 'annotations']) expect(expression).toContain(`pair[0].metadata.${part}.exists(key,`)
+    for (const part of ['labels', 'annotations']) {
+      expect(expression).toContain(`pair[0].metadata.?${part}.orValue({}).exists(key,`)
+    }
     for (const prefix of ['kueue.x-k8s.io/', 'muster.dev/']) {
       expect(expression.split(`key.startsWith('${prefix}')`), prefix).toHaveLength(3)
     }
     expect(expression).toContain(`'${MANAGED}' in pair[0].metadata.finalizers`)
     expect(expression).toContain(`gate.name == '${ADMISSION_GATE}'`)
+  })
+
+  it('go through all labels or annotations of an object only when one of them has changed', () => {
+    const bounded = ['bindings.validate.muster.dev', 'workloads.validate.muster.dev']
+    const entries: readonly Entry[] = [...mutating.webhooks, ...validating.webhooks]
+    for (const { name, matchConditions } of entries.filter(({ name }) => !bounded.includes(name))) {
+      for (const { expression } of matchConditions) {
+        for (const map of ['labels', 'annotations']) {
+          const walks = expression.split(new RegExp(`${map}(?:\\.orValue\\(\\{\\}\\))?\\.(?:exists|all)\\(`)).length
+          const changes = expression.split(`object.metadata.?${map} != oldObject.metadata.?${map} &&`).length
+          expect(walks, `${name}: ${map}`).toBe(changes)
+        }
+      }
+    }
   })
 
   it('are called for Workloads when something of ours changes, and not for the garbage collector', () => {

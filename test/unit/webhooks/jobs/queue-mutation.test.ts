@@ -212,7 +212,8 @@ describe('a Job that waits', () => {
     const made = job({ ...q, spec: { suspend: true } })
     expect(passed(made, { old })).toMatchObject({ stored: waiting(), verdict: { kind: 'allowed' } })
     // And when he means to start it in the same write.
-    expect(passed(job({ ...q, spec: { suspend: false } }), { old }).stored).toEqual(waiting())
+    const stored = waiting({ spec: { podReplacementPolicy: 'Failed' } })
+    expect(passed(job({ ...q, spec: { suspend: false } }), { old }).stored).toEqual(stored)
   })
 })
 

@@ -348,6 +348,37 @@ describe('who may start what waits', () => {
     expect(brief(validated(marked, { old: plain }))).toEqual([`Forbidden ${annotation(QUEUED)}`])
   })
 
+  it('is nobody who brings it into a queue past the webhook that has it wait, as the status does', () => {
+    const [plain, labelled] = [{}, { labels: { 'queue-name': 'q' } }].map(more =>
+      job({ ...more, spec: { suspend: true } }),
+    ) as [KubeObject, KubeObject]
+    const asked = { old: plain, subResource: 'status' }
+    expect(brief(validated(labelled, asked))).toEqual([`Required ${annotation(QUEUED)}`])
+    expect(validated(labelled, { ...asked, user: MUSTER })).toMatchObject({ kind: 'allowed' })
+    // By the Job itself the mutation has its say first.
+    expect(passed(labelled, { old: plain }).verdict).toMatchObject({ kind: 'allowed' })
+    expect(validated(labelled, { ...asked, old: labelled })).toMatchObject({ kind: 'allowed' })
+  })
+
+  it('does not come into a queue that is not open to its namespace, taken in or not', () => {
+    const queues = [{ name: 'theirs', limits: {}, namespaces: { matchLabels: { team: 'theirs' } } }]
+    const world = queueWorld()
+    const closed = { ...world, config: { ...world.config, queues } }
+    const made = job({ labels: { 'queue-name': 'theirs' }, spec: { suspend: true } })
+    const old = job({ labels: { 'queue-name': 'q' }, spec: { suspend: true } })
+    expect(brief(validated(made, { old, subResource: 'status', world: closed }))).toEqual([
+      `Forbidden ${label('queue-name')}`,
+    ])
+  })
+
+  it('excuses no pods by an empty queue name, where that is what Muster writes', () => {
+    const world = queueWorld({ manageAll: true })
+    const [plain, emptied] = [job(), job({ labels: { 'queue-name': '' } })]
+    expect(brief(validated(emptied, { old: plain, world }))).toEqual([`Forbidden ${label('queue-name')}`])
+    expect(validated(emptied, { old: emptied, world })).toMatchObject({ kind: 'allowed' })
+    expect(validated(emptied, { old: plain, world, user: MUSTER })).toMatchObject({ kind: 'allowed' })
+  })
+
   it('holds what its user suspends, and refuses to forget it', () => {
     expect(brief(validated(waiting(), { old: running() }))).toEqual([`Required ${annotation(HELD)}`])
     expect(validated(waiting(), { old: running(), user: MUSTER })).toMatchObject({ kind: 'allowed' })
@@ -361,6 +392,12 @@ describe('the Jobs of a queued JobSet', () => {
   const changes: [string, KubeObject, KubeObject, string][] = [
     ['resumed', job(suspended), job(child), 'spec.suspend'],
     ['set free', job(suspended), job({ spec: { suspend: true } }), 'metadata.ownerReferences'],
+    ...(['apiVersion', 'kind', 'name', 'uid'] as const).map((key): [string, KubeObject, KubeObject, string] => [
+      `given an owner of another ${key}`,
+      job(child),
+      job({ owners: [{ ...JOB_SET_OWNER, [key]: `${JOB_SET_OWNER[key]}x` }] }),
+      'metadata.ownerReferences',
+    ]),
     ['made larger', job(child), job({ ...child, spec: { parallelism: 5 } }), 'spec.parallelism'],
     [
       'given another template',

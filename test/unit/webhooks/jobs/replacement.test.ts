@@ -48,6 +48,19 @@ describe('a pod of what is queued', () => {
     expect(policyOf(again.stored)).toBe('Failed')
   })
 
+  it.each([
+    ['is suspended already', { suspend: true }, { suspend: true }],
+    ['is suspended in the same write', { suspend: false }, { suspend: true }],
+    ['is resumed in the same write', { suspend: true }, { suspend: false }],
+  ])('is replaced when it is gone also in a Job that comes into its queue later and %s', (_, before, after) => {
+    const old = job({ spec: { ...EARLY, ...before } })
+    const come = passed(job({ ...q, spec: { ...EARLY, ...after } }), { old })
+    expect(come.verdict).toMatchObject({ kind: 'allowed' })
+    expect(come.stored.spec).toMatchObject({ suspend: true, ...LATE })
+    const left = passed(job({ ...q, spec: { ...EARLY, ...after } }), { old, world: asWritten })
+    expect(left.stored.spec).toMatchObject({ suspend: true, ...EARLY })
+  })
+
   it('stays so when its user holds the Job in the same write', () => {
     const held = passed(waiting({ spec: { ...EARLY, suspend: true } }), { old: running({ spec: LATE }) })
     expect(held.verdict).toMatchObject({ kind: 'allowed' })
