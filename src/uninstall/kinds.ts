@@ -37,7 +37,7 @@ const POLICY_NAMES: readonly string[] = [
   ...['muster-account-pods', 'muster-account-scheduling', 'muster-account-subresources', 'muster-account-webhooks'],
   ...['muster-break-glass', 'muster-job-bindings', 'muster-job-group-members', 'muster-job-groups'],
   ...['muster-job-pods', 'muster-jobset-jobs', 'muster-pod-group-members', 'muster-pod-groups', 'muster-pod-status'],
-  'muster-workload-size',
+  ...['muster-queued-size', 'muster-workload-size'],
 ]
 
 export const WIDE_KINDS: readonly OwnKind[] = [

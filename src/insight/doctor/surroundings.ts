@@ -20,6 +20,7 @@ export const POLICIES: readonly string[] = [
   'muster-pod-group-members',
   'muster-pod-groups',
   'muster-pod-status',
+  'muster-queued-size',
   'muster-workload-size',
 ]
 

@@ -113,6 +113,22 @@ describe('a Workload', () => {
     )
   })
 
+  it('does not become too large by the names under which people apply to it either', async () => {
+    const name = (await field.workloadOf(await field.waitingPod('applied'))).metadata.name ?? ''
+    const apiVersion = 'muster.dev/v1alpha1'
+    const object = { apiVersion, kind: 'Workload', metadata: { name, namespace: RED, labels: { team: 'blue' } } }
+    const as = (manager: string) => ['apply', '--server-side', `--field-manager=${manager}`, '-f', '-']
+    for (let index = 0; index < 10; index++) await field.passes(EDITOR, as(`manager-${index}`), object)
+    for (const manager of ['one-more', 'and-another']) {
+      await field.plane.kubectl([...as(manager), '-n', RED], { ...EDITOR, stdin: object }).catch(() => undefined)
+    }
+    expect(await field.refused(EDITOR, as('too-many'), object)).toContain('at most 12 names')
+    await field.passes(EDITOR, as('manager-0'), {
+      ...object,
+      metadata: { ...object.metadata, labels: { team: 'blue', a: 'b' } },
+    })
+  })
+
   it('keeps no quota when it is deleted and somebody else keeps it', async () => {
     const pod = await field.runningPod('kept')
     const { metadata } = await field.workloadOf(pod)

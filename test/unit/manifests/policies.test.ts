@@ -141,6 +141,7 @@ describe('the policies', () => {
       'muster-job-pods',
       'muster-job-bindings',
       'muster-jobset-jobs',
+      'muster-queued-size',
       'muster-pod-groups',
       'muster-pod-group-members',
       'muster-job-group-members',
