@@ -20,6 +20,7 @@ import type { AdmissionState, Engine, Told, Vacancy } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
 import { isForsaken, workloadsOf } from './forsaken.ts'
 import { beginAnew, succeededIn } from './lent.ts'
+import { turnAt } from './latecomers.ts'
 import { type Seating, seat } from './lifting.ts'
 import { dismiss } from './surplus.ts'
 import { hasOnePlace, type Unit } from './unit.ts'
@@ -126,13 +127,14 @@ function withoutWorkload(unit: Unit, engine: Engine): Decision {
     const [pod] = unit.pods
     if (pod === undefined || is.isDeleting(pod)) return { actions: [], standings: [] }
     if (unit.prebuilt !== undefined) return takePrebuilt(unit.prebuilt, pod, engine)
-    return create(composeSingle(singlePodWorkloadName(is.nameOf(pod), is.uidOf(pod)), pod), unit.pods, engine)
+    const composition = composeSingle(singlePodWorkloadName(is.nameOf(pod), is.uidOf(pod)), pod)
+    return create(composition, unit.pods, engine, unit.turn)
   }
   if (unit.namesake !== undefined) {
     return { actions: releases, standings: tell(unit.pods.filter(is.isGated), 'InvalidGroup', nameIsTaken(unit)) }
   }
   const { composition, members, strangers } = composeAmong(unit.name, unit.pods.filter(is.takesPlace))
-  const { actions, standings } = create(composition, members, engine)
+  const { actions, standings } = create(composition, members, engine, unit.turn)
   return { actions: [...releases, ...actions], standings: [...standings, ...strangers] }
 }
 
@@ -150,18 +152,19 @@ function takePrebuilt(prebuilt: QueuedWorkload, pod: Pod, engine: Engine): Decis
   return { actions: engine.adopt(prebuilt, [...(ownerReferences ?? []), ownerReference(pod, 'single')]), standings: [] }
 }
 
-function create(composition: Composition, members: readonly Pod[], engine: Engine): Decision {
+function create(composition: Composition, members: readonly Pod[], engine: Engine, turn?: string): Decision {
   const gated = members.filter(is.isGated)
   if (!('plan' in composition)) return { actions: [], standings: tell(gated, composition.reason, composition.note) }
-  const obstacle = engine.obstacle?.(composition.plan)
+  const plan = { ...composition.plan, completeAt: turnAt(composition.plan.completeAt, turn) }
+  const obstacle = engine.obstacle?.(plan)
   if (obstacle !== undefined) return { actions: [], standings: tell(gated, 'InvalidGroup', obstacle) }
-  const wanted = engine.compose(composition.plan)
+  const wanted = engine.compose(plan)
   const size = Buffer.byteLength(JSON.stringify(wanted))
   if (size > MAX_WORKLOAD_BYTES) {
     const note = `its Workload would have ${size} bytes, at most ${MAX_WORKLOAD_BYTES} are possible: make the group smaller`
     return { actions: [], standings: tell(gated, 'InvalidGroup', note) }
   }
-  const models = engine.wholeTemplates ? { models: modelsOf(composition.plan) } : {}
+  const models = engine.wholeTemplates ? { models: modelsOf(plan) } : {}
   return { actions: [{ kind: 'EnsureObject', resource: engine.workloads, wanted, ...models }], standings: [] }
 }
 

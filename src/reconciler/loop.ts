@@ -18,6 +18,7 @@ import { GroupedJobs, isGroupedKey } from './grouped/grouped-jobs.ts'
 import { decideJob } from './jobs/decide-job.ts'
 import { type JobRecords, jobKeyOf, jobUnitFrom } from './jobs/job-unit.ts'
 import type { Lanes } from './lanes.ts'
+import { Latecomers } from './latecomers.ts'
 import { type Outcome, Performer, type PerformerMetrics } from './performer.ts'
 import { refusedJob, refusedPods } from './refused.ts'
 import { Standings } from './standings.ts'
@@ -90,6 +91,7 @@ export class Reconciler {
   readonly #engine: Engine
   readonly #standings: Standings
   readonly #backlog = new Backlog()
+  readonly #latecomers = new Latecomers()
   readonly #records: Records & JobRecords
   readonly #performer: Performer
   readonly #placement: Placement
@@ -117,6 +119,7 @@ export class Reconciler {
       owns: pod => deps.engine.owns?.(pod) ?? true,
       prebuiltOf: pod => deps.engine.prebuiltOf?.(pod),
       defaultsIn: namespace => this.#caches.defaultsIn(namespace),
+      turnOf: key => this.#latecomers.turnOf(key),
     }
     this.#placement = {
       schedulers: deps.schedulers,
@@ -145,6 +148,7 @@ export class Reconciler {
       add: key => this.#queue.add(key),
     })
     pods.subscribe(({ object, previous, type }) => {
+      this.#latecomers.saw(object)
       if (type === 'deleted') this.#standings.forget(object)
       if (type === 'deleted' && isStray(object)) this.#remember(strayKeyOf(object))
       if (previous !== undefined) this.#queue.add(unitKeyOf(previous))
@@ -153,6 +157,7 @@ export class Reconciler {
     })
     for (const [kind, informer] of jobs) {
       informer.subscribe(({ object, type }) => {
+        this.#latecomers.saw(object)
         if (type === 'deleted') this.#standings.forget(object)
         this.#queue.add(jobKeyOf(kind, object))
       })
@@ -192,6 +197,7 @@ export class Reconciler {
     }
     this.#caches.superseded?.subscribe(({ object }) => this.#queue.add(supersededKeyOf(object)))
     workloads.subscribe(({ object, type }) => {
+      this.#latecomers.saw(object)
       const queues = this.#engine.decider?.observe(object, type === 'deleted') ?? []
       for (const queue of queues) this.#queue.add(`queue/${queue}`)
       this.#queue.add(unitKeyOfWorkload(object))
@@ -265,6 +271,7 @@ export class Reconciler {
   pause(): void {
     this.#tenure.end()
     this.#backlog.end()
+    this.#latecomers.forget()
     this.#standings.rest()
   }
 
@@ -327,6 +334,7 @@ export class Reconciler {
     this.#standings.settle(unit.pods, standings)
     this.#standings.remark(remarks)
     this.#restAfter(key, this.#deps.clock.monotonic() - started)
+    this.#latecomers.looked(key, unit, unit.pods.length === 0, { actions, standings })
     return await this.#performer.performAll(actions, turn, (action, message) => refusedPods(unit, action, message))
   }
 
@@ -337,6 +345,7 @@ export class Reconciler {
   async #reconcileJob(kind: JobKind, key: string, turn: number): Promise<Outcome> {
     const unit = jobUnitFrom(kind, key, this.#records)
     const { actions, standings } = decideJob(unit, this.#engine, this.#timestamp())
+    this.#latecomers.looked(key, unit, unit.job === undefined, { actions, standings })
     this.#standings.tell(standings)
     const known = unit.job ?? unit.leftOut
     if (known !== undefined) this.#standings.settle([known], standings)

@@ -24,6 +24,8 @@ export interface Unit {
   readonly prebuilt?: QueuedWorkload
   /** Pods that have our marks and the key, and are not ours. */
   readonly outside: readonly Pod[]
+  /** Before this resource version its turn does not begin. */
+  readonly turn?: string
 }
 
 /** What is known of pods and Workloads, as far as units are made of it. */
@@ -41,6 +43,8 @@ export interface Records {
   owns(pod: Pod): boolean
   /** The Workload that was made ahead for the pod, as the pod calls it. */
   prebuiltOf(pod: Pod): string | undefined
+  /** Where the turn of a unit begins at the earliest, if not where its objects say. */
+  turnOf?(key: string): string | undefined
 }
 
 /** Work queue key of a unit: `single/ns/pod` or `group/ns/name`; no part of a Kubernetes name has a slash. */
@@ -119,6 +123,7 @@ export function unitFrom(key: string, records: Records): Unit {
   const orphans = workloads.filter(other => other !== workload)
   const namesake = kind === 'group' && workload === undefined ? records.workload(namespace, name) : undefined
   const prebuilt = ahead && workload === undefined ? records.workload(namespace, ahead) : undefined
+  const turn = records.turnOf?.(key)
   return {
     kind: kind === 'group' ? 'group' : 'single',
     namespace,
@@ -130,6 +135,7 @@ export function unitFrom(key: string, records: Records): Unit {
     ...(prebuilt && { prebuilt }),
     elsewhere: new Set(elsewhere.map(uidOf)),
     outside,
+    ...(turn !== undefined && { turn }),
   }
 }
 

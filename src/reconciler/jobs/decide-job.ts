@@ -7,6 +7,7 @@ import type { Ending, PodSet, QueuedWorkload } from '../../workload/queued-workl
 import { FAILED_TO_START } from '../admitted.ts'
 import type { JobStanding } from '../decision.ts'
 import type { AdmissionState, Engine } from '../engine.ts'
+import { turnAt } from '../latecomers.ts'
 import { admitted } from './admitted-job.ts'
 import type { JobUnit } from './job-unit.ts'
 import { isDirty, queuedWrite } from './job-writes.ts'
@@ -115,7 +116,11 @@ function withoutWorkload(unit: Present, engine: Engine): JobDecision {
   ])
 }
 
-function compose({ kind, namespace, name, job }: Present, podSets: readonly PodSet[], engine: Engine): QueuedWorkload {
+function compose(
+  { kind, namespace, name, job, turn }: Present,
+  podSets: readonly PodSet[],
+  engine: Engine,
+): QueuedWorkload {
   const { group, version, kind: ownerKind } = kind.resource
   const uid = job.metadata.uid ?? ''
   const owner = { apiVersion: `${group}/${version}`, kind: ownerKind, name, uid }
@@ -128,7 +133,7 @@ function compose({ kind, namespace, name, job }: Present, podSets: readonly PodS
     podSets,
     priority: job.priority,
     ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
-    completeAt: job.metadata.resourceVersion ?? '0',
+    completeAt: turnAt(job.metadata.resourceVersion ?? '0', turn),
   })
 }
 

@@ -20,6 +20,8 @@ export interface JobUnit {
   /** Workloads of predecessors, or of a Job that has left. */
   readonly orphans: readonly QueuedWorkload[]
   readonly defaults: PodDefaults
+  /** Before this resource version its turn does not begin. */
+  readonly turn?: string
 }
 
 /** What is known of Jobs and Workloads, as far as units are made of it. */
@@ -29,6 +31,8 @@ export interface JobRecords {
   /** Whether the objects of the namespace are Muster's to queue. */
   selects(namespace: string): boolean
   defaultsIn(namespace: string): PodDefaults
+  /** Where the turn of a unit begins at the earliest, if not where its objects say. */
+  turnOf?(key: string): string | undefined
 }
 
 /** Work queue key of a unit: `job/ns/name` or `jobset/ns/name`. */
@@ -45,12 +49,14 @@ export function jobUnitFrom(kind: JobKind, key: string, records: JobRecords): Jo
   const defaults = records.defaultsIn(namespace)
   const job = found !== undefined && isOurs(found, own, namespace, records) ? counted(found, defaults) : undefined
   const workload = job === undefined ? undefined : own
+  const turn = records.turnOf?.(key)
   const isLeftOut = found !== undefined && job === undefined && !isAnothers(found, namespace, records) && waits(found)
   return {
     ...{ kind, namespace, name, job, workload },
     ...(isLeftOut && { leftOut: found }),
     orphans: workloads.filter(other => other !== workload),
     defaults,
+    ...(turn !== undefined && { turn }),
   }
 }
 

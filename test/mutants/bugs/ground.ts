@@ -11,6 +11,7 @@ const PATCH = 'src/admission/patch.ts'
 const ANSWER = 'src/admission/answer.ts'
 const ENVELOPE = 'src/admission/envelope.ts'
 const ASKING = 'src/server/asking-world.ts'
+const LATECOMERS = 'src/reconciler/latecomers.ts'
 
 /** What the rules stand on: groups and roles, formats, the protocol, and what a review may ask. */
 export const GROUND_FAMILIES: readonly Family[] = [
@@ -216,6 +217,33 @@ export const GROUND_FAMILIES: readonly Family[] = [
         file: ENVELOPE,
         find: "if (operation === 'UPDATE' && !request.oldObject)",
         replace: "if (operation === 'UPDATE' && !request.object)",
+      },
+    ],
+  },
+  {
+    name: 'where a unit stands that was wrong before',
+    tests: ['test/unit/reconciler/latecomers.test.ts'],
+    bugs: [
+      {
+        name: 'lets it stand where it came',
+        from: 'a pod too many, deleted at the right time, is a place kept for later',
+        file: LATECOMERS,
+        find: 'compareVersions(turn, at) > 0 ? turn : at',
+        replace: 'compareVersions(turn, at) < 0 ? turn : at',
+      },
+      {
+        name: 'takes who waits for his pods for one that was wrong',
+        from: 'the last of them has its own version, and that is his turn',
+        file: LATECOMERS,
+        find: "reason === 'InvalidGroup'",
+        replace: "reason !== 'Lifting'",
+      },
+      {
+        name: 'forgets that it was wrong when its Workload is to be made',
+        from: 'the API server may refuse it once',
+        file: LATECOMERS,
+        find: "kind === 'EnsureObject')) return",
+        replace: "kind === 'EnsureObject')) this.#keys.delete(key)",
       },
     ],
   },
