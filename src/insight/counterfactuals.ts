@@ -6,6 +6,7 @@ import { QUEUE_ORDER } from '../engines/builtin/workloads.ts'
 import type { Amounts, StringMap } from '../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
 import type { PodSet, QueuedWorkload } from '../workload/queued-workload.ts'
+import { REASONS, type Reason } from '../workload/reasons.ts'
 import { add, ONE, show } from '../workload/requests.ts'
 import { asksOf } from './asks.ts'
 import { quantities } from './text.ts'
@@ -34,9 +35,31 @@ export interface Waiter {
 /** The time in what is decided on a copy: nobody reads it. */
 const NEVER = '1970-01-01T00:00:00Z'
 
-/** A queue as the engine sees it. */
-export function viewOf(queues: Configuration['queues'], workloads: Iterable<QueuedWorkload>, queue: string): QueueView {
-  return fifoOf(queues, workloads).view(queue)
+/** A queue as the engine sees it, and what it would do with one of those who wait there. */
+export interface Outlook {
+  readonly view: QueueView
+  /** Undefined: nothing, since all that it would say is said. */
+  readonly verdict: 'starts' | 'others start' | { readonly reason: Reason; readonly message: string } | undefined
+}
+
+/** Decided anew: what stands in the Workload is as old as the last decision of whoever leads, and maybe nobody does. */
+export function outlookOf(
+  queues: Configuration['queues'],
+  workloads: Iterable<QueuedWorkload>,
+  { metadata, spec }: QueuedWorkload,
+): Outlook {
+  const fifo = fifoOf(queues, workloads)
+  const view = fifo.view(spec.queueName)
+  const actions = fifo.decide(spec.queueName, NEVER).flatMap(action => (action.kind === 'SetStatus' ? [action] : []))
+  const own = actions.find(
+    ({ workload }) => workload.namespace === metadata.namespace && workload.name === metadata.name,
+  )
+  const status = own?.status
+  if (status?.admission) return { view, verdict: 'starts' }
+  if (actions.some(({ status }) => status.admission)) return { view, verdict: 'others start' }
+  const said = status?.conditions?.find(({ type }) => type === 'QuotaReserved')
+  const reason = REASONS.find(known => known === said?.reason)
+  return { view, verdict: said && reason && { reason, message: said.message } }
 }
 
 function fifoOf(queues: Configuration['queues'], workloads: Iterable<QueuedWorkload>, reckon?: Reckon): FifoQueues {

@@ -1,6 +1,6 @@
 import type { QueueView } from '../../engines/builtin/fifo.ts'
 import type { Reason } from '../../workload/reasons.ts'
-import { counterfactuals, viewOf } from '../counterfactuals.ts'
+import { counterfactuals, type Outlook, outlookOf } from '../counterfactuals.ts'
 import type { Explanation } from './explanation.ts'
 import { type Facts, workloadIn } from './facts.ts'
 import { nextStep } from './next-step.ts'
@@ -20,14 +20,16 @@ export function needsQueue(facts: Facts, now: string): boolean {
 /** One reason, since when, what has to happen and who can see to it, from nothing but what was read. */
 export function explain(facts: Facts, now: string): Explanation {
   const { subject, through, unseen, config } = facts
-  const stand = standOf(facts, now)
+  const told = standOf(facts, now)
   const workload = workloadIn(facts.found)
-  const inQueue = IN_QUEUE.has(stand.reason) && workload !== undefined && facts.workloads !== undefined
+  const inQueue = IN_QUEUE.has(told.reason) && workload !== undefined && facts.workloads !== undefined
   // Without the configuration nobody knows the limits, and what follows from them would be invented.
-  const view =
+  const outlook =
     inQueue && config !== undefined
-      ? viewOf(config.queues, ofQueue(facts, workload.spec.queueName), workload.spec.queueName)
+      ? outlookOf(config.queues, ofQueue(facts, workload.spec.queueName), workload)
       : undefined
+  const stand = asOfNow(told, outlook)
+  const view = outlook?.view
   const queue = view && workload && queueStanding(workload, view)
   return {
     apiVersion: 'insight.muster.dev/v1alpha1',
@@ -44,6 +46,16 @@ export function explain(facts: Facts, now: string): Explanation {
     others: stand.others ?? [],
     unseen,
   }
+}
+
+/** Somebody may have come or gone since it was told, with nobody there to tell it. */
+function asOfNow(told: Stand, outlook: Outlook | undefined): Stand {
+  if (outlook?.verdict === undefined || told.pending) return told
+  if (typeof outlook.verdict === 'object') return { ...told, ...outlook.verdict }
+  const whom =
+    outlook.verdict === 'starts' ? 'it, and Muster has not admitted it' : 'others, and Muster has not admitted them'
+  const message = `its queue has room for ${whom} yet`
+  return { ...told, reason: 'WaitingForAdmission', message, pending: true }
 }
 
 const messageOf = ({ message }: Stand): string => message.replace(/\.$/, '')

@@ -26,7 +26,14 @@ export interface Facts {
 
 export type Found =
   /** Nothing of it is Muster's, and why. */
-  | { readonly kind: 'none'; readonly message: string; readonly next: string; readonly who: string }
+  | {
+      readonly kind: 'none'
+      /** A gate of ours holds it all the same. */
+      readonly reason?: Reason
+      readonly message: string
+      readonly next: string
+      readonly who: string
+    }
   | { readonly kind: 'pods'; readonly unit: Unit; readonly pod?: WholePod }
   | { readonly kind: 'job'; readonly unit: JobUnit }
   /** A Workload whose pods or Job are not there, or may not be read. */

@@ -1,4 +1,4 @@
-import { MANAGED, QUEUE_NAME } from '../../kube/vocabulary/names.ts'
+import { MANAGED } from '../../kube/vocabulary/names.ts'
 import { controllerOf, type KubeObject, type Pod } from '../../kube/vocabulary/objects.ts'
 import { LIMIT_RANGES, PODS, RUNTIME_CLASSES } from '../../kube/vocabulary/resources.ts'
 import { POD_OUTLINE, podForCache } from '../../reconciler/cache-contents.ts'
@@ -7,7 +7,6 @@ import { jobKeyOf, jobUnitFrom } from '../../reconciler/jobs/job-unit.ts'
 import { type Records, unitFrom, unitKeyOf, unitKeyOfWorkload } from '../../reconciler/unit.ts'
 import { groupNameOf, groupSelector } from '../../workload/group.ts'
 import { asksForQueue, childOf, isQueued } from '../../workload/job-facts.ts'
-import type { JobKind } from '../../workload/jobs/job-kind.ts'
 import { frameworkKind, jobKindOf } from '../../workload/jobs/job-kinds.ts'
 import {
   defaultRequests,
@@ -22,6 +21,7 @@ import type { QueuedWorkload } from '../../workload/queued-workload.ts'
 import type { Seen, Sight } from '../sight.ts'
 import type { Subject, SubjectKind } from './explanation.ts'
 import type { Found, WholePod } from './facts.ts'
+import { foreign, leftBehind, noQueue, notTaken } from './not-ours.ts'
 
 /** There is nothing to explain; the message is for the terminal. */
 export class SubjectError extends Error {
@@ -76,8 +76,10 @@ async function findPod(search: Search, subject: Subject): Promise<Finding> {
   return { found: { kind: 'pods', unit: await unitOf(search, unitKeyOf(pod), pods), pod: whole } }
 }
 
-/** A pod without our label waits for nothing, or its Job waits in its stead. */
+/** A pod without our label waits for nothing, or its Job waits in its stead; or it was left behind with our marks. */
 async function findOwner(search: Search, subject: Subject, pod: Pod): Promise<Finding> {
+  const left = leftBehind(pod)
+  if (left !== undefined) return { found: left }
   const owner = controllerOf(pod.metadata.ownerReferences)
   if (owner?.kind === 'Job' && owner.apiVersion.startsWith('batch/')) {
     const through: Subject = { kind: 'job', namespace: subject.namespace, name: owner.name }
@@ -86,21 +88,6 @@ async function findOwner(search: Search, subject: Subject, pod: Pod): Promise<Fi
   }
   return { found: queueOf(pod) === '' ? noQueue('pod') : notTaken('pod') }
 }
-
-const noQueue = (what: string): Found => ({
-  kind: 'none',
-  message: `the ${what} names no queue: it has no label ${QUEUE_NAME}`,
-  next: `Nothing, if it shall not wait. Else create it anew with that label.`,
-  who: `whoever creates the ${what}`,
-})
-
-/** Muster saw it and left it alone, or was not asked. */
-const notTaken = (what: string): Found => ({
-  kind: 'none',
-  message: `the ${what} names a queue, and Muster does not hold it back: when it was created, its namespace was not selected or Muster was not there`,
-  next: `Create the ${what} anew. If it starts at once again, ask: muster doctor`,
-  who: `whoever creates the ${what}`,
-})
 
 async function findGroup(search: Search, subject: Subject): Promise<Found> {
   const { namespace, name } = subject
@@ -191,13 +178,6 @@ async function findJob(search: Search, subject: Subject, mayBeChild = true): Pro
   if (unit.job !== undefined) return { found: { kind: 'job', unit } }
   return { found: isQueued(job) ? foreign(kind) : notTaken(kind.resource.kind) }
 }
-
-const foreign = ({ resource, controller }: JobKind): Found => ({
-  kind: 'none',
-  message: `another controller than ${controller} looks after the ${resource.kind} (spec.managedBy), and Muster leaves it alone`,
-  next: `Ask that controller why it waits.`,
-  who: 'whoever runs that controller',
-})
 
 function parentOf(job: QueuedJob, namespace: string): Subject | undefined {
   const [framework = '', name] = childOf(job)?.split(':') ?? []

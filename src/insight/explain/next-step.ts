@@ -1,4 +1,5 @@
 import { QUEUE_NAME } from '../../kube/vocabulary/names.ts'
+import { hasOurFinalizer, isDeleting } from '../../workload/pod-facts.ts'
 import type { Reason } from '../../workload/reasons.ts'
 import type { NextStep, QueueStanding } from './explanation.ts'
 import { type Facts, workloadIn } from './facts.ts'
@@ -16,12 +17,23 @@ export function nextStep(facts: Facts, stand: Stand, queue: QueueStanding | unde
   return stand.reason === null ? notWaiting(facts) : STEPS[stand.reason](facts, stand, queue)
 }
 
-function notWaiting({ found }: Facts): NextStep {
+function notWaiting(facts: Facts): NextStep {
+  if (isLeaving(facts)) return LEAVES
+  const { found } = facts
   const unplaced = found.kind === 'pods' && found.pod !== undefined && found.pod.pod.spec.nodeName === undefined
   if (unplaced) {
     return { what: 'The scheduler has to find a node for it: kubectl describe pod says more.', who: 'the scheduler' }
   }
   return { what: 'Nothing: Muster holds nothing back.', who: 'nobody' }
+}
+
+/** It was deleted, and our finalizer keeps it until its end is counted. */
+const isLeaving = ({ found }: Facts): boolean =>
+  found.kind === 'pods' && found.pod !== undefined && isDeleting(found.pod.pod) && hasOurFinalizer(found.pod.pod)
+
+const LEAVES: NextStep = {
+  what: `Nothing: when it has stopped, Muster takes its finalizer off, and it goes. ${DOCTOR}.`,
+  who: MUSTER,
 }
 
 type Step = (facts: Facts, stand: Stand, queue: QueueStanding | undefined) => NextStep
@@ -76,7 +88,8 @@ const STEPS: Readonly<Record<Reason, Step>> = {
     what: 'There has to be room on the nodes for all of its pods at once.',
     who: 'the scheduler, or whoever adds nodes',
   }),
-  Finished: () => ({ what: 'Nothing: it is over. To run it again, create it anew.', who: AUTHOR }),
+  Finished: facts =>
+    isLeaving(facts) ? LEAVES : { what: 'Nothing: it is over. To run it again, create it anew.', who: AUTHOR },
 }
 
 const HOLDERS = 'whoever runs what is before it'

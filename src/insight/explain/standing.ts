@@ -2,7 +2,7 @@ import { decide } from '../../reconciler/decide.ts'
 import type { Standing } from '../../reconciler/decision.ts'
 import { decideJob } from '../../reconciler/jobs/decide-job.ts'
 import type { Unit } from '../../reconciler/unit.ts'
-import { isGated, isTerminal, isWaiting, mayRun, uidOf } from '../../workload/pod-facts.ts'
+import { isDeleting, isGated, isTerminal, isWaiting, mayRun, uidOf } from '../../workload/pod-facts.ts'
 import { condition, type QueuedWorkload } from '../../workload/queued-workload.ts'
 import type { Reason } from '../../workload/reasons.ts'
 import { waitsSince } from '../asks.ts'
@@ -37,7 +37,7 @@ const WEIGHT: readonly Reason[] = [
 
 export function standOf(facts: Facts, now: string): Stand {
   const { found, engine } = facts
-  if (found.kind === 'none') return { reason: null, message: found.message }
+  if (found.kind === 'none') return { reason: found.reason ?? null, message: found.message }
   if (found.kind === 'workload') return ofWorkload(facts, found.workload)
   if (found.kind === 'job') {
     const { standings, actions } = decideJob(found.unit, engine, now)
@@ -87,7 +87,12 @@ function running({ engine, found }: Facts, whole: WholePod | undefined): Stand {
     const says = whole.scheduler ?? 'the scheduler has not said anything of it yet'
     return { reason: null, message: `Muster's gate is lifted, and no node is found yet: ${says}.${admitted}`, ...at }
   }
-  return { reason: null, message: `it runs${node === undefined ? '' : ` on node ${node}`}.${admitted}`, ...at }
+  const leaving = whole !== undefined && isDeleting(whole.pod) ? ', and is being deleted' : ''
+  return {
+    reason: null,
+    message: `it runs${node === undefined ? '' : ` on node ${node}`}${leaving}.${admitted}`,
+    ...at,
+  }
 }
 
 function ofWorkload({ engine, told }: Facts, workload: QueuedWorkload): Stand {

@@ -33,6 +33,20 @@ export const INSIGHT_FAMILIES: readonly Family[] = [
         replace: 'const at = createdAt(found) ?? queued ?? noted',
       },
       {
+        name: 'repeats what was said of a queue when nobody is there to say it anew',
+        from: 'Muster away, the holder gone: "the queue is held by" nobody',
+        file: 'src/insight/counterfactuals.ts',
+        find: "if (status?.admission) return { view, verdict: 'starts' }",
+        replace: 'if (status?.admission) return { view, verdict: undefined }',
+      },
+      {
+        name: 'says that nothing is held back of a pod that our gate holds without our label',
+        from: 'an administrator took the label off: "Nothing, if it shall not wait"',
+        file: `${EXPLAIN}/not-ours.ts`,
+        find: 'if (isGated(pod)) return forgotten',
+        replace: 'if (isGated(pod)) return undefined',
+      },
+      {
         name: 'invents limits where the configuration may not be read',
         from: 'no limits known looks like no limits',
         file: `${EXPLAIN}/explain.ts`,

@@ -8,13 +8,14 @@ import { readInstallation } from '../../../src/insight/installation.ts'
 import { Sight } from '../../../src/insight/sight.ts'
 import { inColour, plain } from '../../../src/insight/text.ts'
 import { systemClock } from '../../../src/kube/vocabulary/clock.ts'
+import { ADMISSION_GATE, MANAGED, POD_GROUP, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
 import { EVENTS, JOBS, PODS } from '../../../src/kube/vocabulary/resources.ts'
 import { job } from '../../support/jobs.ts'
 import { managedPod } from '../../support/pods.ts'
 import { ReadingApi } from '../../support/reading-api.ts'
 import { ADMITTED, holds, workloadOf } from '../../support/workloads.ts'
-import { cluster, NOW } from './fixtures.ts'
+import { CONFIGURATION, cluster, holder, NOW } from './fixtures.ts'
 
 const POD: Pick<Subject, 'kind' | 'namespace'> = { kind: 'pod', namespace: 'ml' }
 
@@ -196,6 +197,45 @@ describe('explain', () => {
     const api = new ReadingApi([...cluster(), [PODS, pod]])
     const explanation = await explained(api, { ...POD, name: 'plain' })
     expect(explanation).toMatchObject({ reason: null, message: expect.stringContaining('names no queue') })
+  })
+
+  it.each<readonly [string, object, object]>([
+    [
+      'our gate',
+      { gates: [ADMISSION_GATE] },
+      { reason: 'LiftBlocked', message: expect.stringContaining('will not lift') },
+    ],
+    [
+      'the gate of KAI',
+      { gates: [POD_GROUP] },
+      { reason: 'LiftBlocked', message: expect.stringContaining('PodGroup') },
+    ],
+    ['our finalizer', { deleting: 0 }, { reason: null, next: { what: expect.stringContaining(`${MANAGED} off it`) } }],
+  ])(
+    'does not say of a pod that has lost our label and that %s holds that Muster holds nothing back',
+    async (_, of, said) => {
+      const pod = managedPod({ name: 'left', ...of })
+      const labels = { [QUEUE_NAME]: 'team-a' }
+      const api = new ReadingApi([...cluster(), [PODS, { ...pod, metadata: { ...pod.metadata, labels } }]])
+      expect(await explained(api, { ...POD, name: 'left' })).toMatchObject(said)
+    },
+  )
+
+  it('does not repeat what was said of a queue in which somebody has ended since, with nobody there to say it anew', async () => {
+    const without = cluster().filter(([, { metadata }]) => !metadata.name?.includes('running'))
+    const train = await explained(new ReadingApi(without), { ...POD, name: 'train' })
+    expect(train).toMatchObject({ reason: 'WaitingForAdmission', message: expect.stringContaining('has room for it') })
+    expect(train.next).toMatchObject({ what: expect.stringContaining('muster doctor'), who: 'Muster, by itself' })
+    const evaluation = await explained(new ReadingApi(without), { ...POD, name: 'eval' })
+    expect(evaluation.message).toContain('has room for it')
+    const higher = new ReadingApi(cluster(CONFIGURATION.replace('cpu: 16', 'cpu: 65')))
+    expect((await explained(higher, { ...POD, name: 'huge' })).message).toContain('has room for others')
+  })
+
+  it.each(['Running', 'Succeeded'])('tells whose pod was deleted who takes it away: %s', async phase => {
+    const [pod, workload] = holder('over', '1', { deleting: 0, phase })
+    const api = new ReadingApi([...cluster(), [PODS, pod], [WORKLOADS, workload]])
+    expect((await explained(api, { ...POD, name: 'over' })).next.what).toContain('Muster takes its finalizer off')
   })
 
   it('tells a name that is not there from one that may not be read', async () => {
