@@ -6,6 +6,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { formatUnreadable } from '../documents/place.ts'
 import { createKubeClient, type KubeClient, type KubeClientOptions } from '../kube/client/client.ts'
 import { type Credentials, inClusterCredentials, kubeconfigCredentials } from '../kube/client/credentials.ts'
+import { ApiError } from '../kube/vocabulary/api.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
 import { CannotLook } from './command.ts'
 import { readConfiguration } from './configuration.ts'
@@ -54,6 +55,9 @@ export async function asking<T>(cluster: CallersCluster, ask: () => Promise<T>):
 /** What the API server or the network says, for the caller. Throws what is neither. */
 export function failureOf(error: unknown, { credentials }: CallersCluster): string {
   if (isOurs(error)) throw error
+  if (error instanceof ApiError && error.status === 403) {
+    return `${credentials.server.origin}: ${error.message}; choose a context whose user may do that with --context`
+  }
   return explainApiFailure(error, credentials.server.origin)
 }
 

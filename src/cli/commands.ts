@@ -8,6 +8,9 @@ const NAMESPACE: Flag = {
   help: 'where to look, instead of the namespace of the context',
 }
 
+/** Queues are of the whole cluster. */
+const FALLBACK: Flag = { ...NAMESPACE, help: 'whose Workloads to show where you may not read those of all' }
+
 /** What every command has that asks a cluster, with kubectl's names and meanings. */
 const CONNECTION_FLAGS: readonly Flag[] = [
   { name: 'kubeconfig', value: 'FILE', help: 'whose rights and which cluster; by default as kubectl finds it' },
@@ -156,7 +159,8 @@ export const COMMANDS: readonly Command[] = [
     summary: 'the queues: limits, usage, who holds and who waits',
     usage: 'muster queues [QUEUE...] [-w] [--kubeconfig FILE] [-o table|wide|json]',
     flags: [
-      NAMESPACE,
+      FALLBACK,
+      { name: 'all-namespaces', short: 'A', help: 'fail where you may not read all, instead of showing one' },
       { name: 'watch', short: 'w', help: 'follow what changes, until it is interrupted' },
       {
         name: 'output',
@@ -174,7 +178,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'a local page: queues as bars, who waits and why, what was admitted',
     usage: 'muster dashboard [--port PORT] [--no-open] [-n NAMESPACE] [--kubeconfig FILE]',
     flags: [
-      NAMESPACE,
+      FALLBACK,
       { name: 'port', value: 'PORT', default: '0', help: 'port on 127.0.0.1; 0 takes any free one' },
       { name: 'no-open', help: 'print the address, and open no browser' },
       ...CLUSTER_FLAGS,

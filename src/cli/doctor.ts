@@ -4,6 +4,7 @@ import { examine, type Questions } from '../insight/doctor/examine.ts'
 import { renderDiagnosis } from '../insight/doctor/render.ts'
 import type { Right } from '../insight/doctor/rights.ts'
 import { Sight } from '../insight/sight.ts'
+import { widthFor } from '../insight/text.ts'
 import { type CallReport, createKubeClient, type KubeClient } from '../kube/client/client.ts'
 import { impersonating } from '../kube/client/credentials.ts'
 import { ApiError } from '../kube/vocabulary/api.ts'
@@ -48,7 +49,7 @@ export async function doctor(flags: Parsed): Promise<number> {
   await print(
     format === 'json'
       ? `${JSON.stringify(diagnosis, null, 2)}\n`
-      : renderDiagnosis(diagnosis, paintFor(process.stdout)),
+      : renderDiagnosis(diagnosis, paintFor(process.stdout), widthFor(process.stdout.columns)),
   )
   return exitCode(diagnosis)
 }

@@ -5,6 +5,7 @@ import { gather } from '../insight/explain/gather.ts'
 import { renderExplanation } from '../insight/explain/render.ts'
 import { readInstallation } from '../insight/installation.ts'
 import { Sight } from '../insight/sight.ts'
+import { widthFor } from '../insight/text.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
 import { nearest } from '../kube/vocabulary/nearest.ts'
 import { oneLine } from '../review/formats/formatter.ts'
@@ -33,13 +34,28 @@ export async function explain(flags: Parsed): Promise<number> {
   await print(
     format === 'json'
       ? `${JSON.stringify(explanation, null, 2)}\n`
-      : renderExplanation(explanation, now, paintFor(process.stdout)),
+      : renderExplanation(explanation, now, paintFor(process.stdout), widthFor(process.stdout.columns)),
   )
   return EXIT.ok
 }
 
 function notThere(error: unknown): never {
   throw error instanceof SubjectError ? new CannotLook(error.message) : error
+}
+
+/** As `kubectl get -o name` prints it, the kind has its group: `job.batch/train`. A Workload of others is none of ours. */
+const GROUPS: ReadonlyMap<SubjectKind, readonly string[]> = new Map([
+  ['job', ['batch']],
+  ['jobset', ['jobset.x-k8s.io']],
+  ['workload', ['muster.dev', 'kueue.x-k8s.io']],
+])
+
+function kindIn(word: string): SubjectKind | undefined {
+  const [stem = '', ...rest] = word.split('.')
+  const kind = SUBJECT_KINDS.find(each => each === stem) ?? ALIASES.get(stem)
+  if (kind === undefined || rest.length === 0) return kind
+  const group = rest.join('.').replace(/^v\d\w*\./, '')
+  return GROUPS.get(kind)?.includes(group) ? kind : undefined
 }
 
 /** Kinds as kubectl knows them: plural, and short. */
@@ -60,7 +76,7 @@ function subjectIn(positionals: readonly string[]): readonly [SubjectKind, strin
   const [first = '', ...rest] = positionals
   const [word = '', ...names] = first.includes('/') ? [...first.split('/'), ...rest] : [first, ...rest]
   const lower = word.toLowerCase()
-  const kind = SUBJECT_KINDS.find(each => each === lower) ?? ALIASES.get(lower)
+  const kind = kindIn(lower)
   const known = SUBJECT_KINDS.join(', ')
   if (word === '') throw new UsageError(`name what to explain: one of ${known}, and its name`)
   if (kind === undefined) {

@@ -3,16 +3,18 @@ import { changesBetween } from '../insight/queues/changes.ts'
 import { gatherWorkloads } from '../insight/queues/gather.ts'
 import { renderQueues } from '../insight/queues/render.ts'
 import { type QueuesReport, reportQueues } from '../insight/queues/report.ts'
-import { scopeOf } from '../insight/scope.ts'
+import { type Scope, scopeOf } from '../insight/scope.ts'
 import { SILENT, Sight } from '../insight/sight.ts'
 import { Informer } from '../kube/cache/informer.ts'
 import { UNOBSERVED } from '../kube/cache/observer.ts'
 import { sleep } from '../kube/vocabulary/backoff.ts'
 import { systemClock } from '../kube/vocabulary/clock.ts'
+import { nearest } from '../kube/vocabulary/nearest.ts'
 import type { Engine } from '../reconciler/engine.ts'
+import { oneLine } from '../review/formats/formatter.ts'
 import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { asking, type CallersCluster, failureOf, givenConfiguration, openCallersCluster } from './callers-cluster.ts'
-import { EXIT } from './command.ts'
+import { CannotLook, EXIT } from './command.ts'
 import type { Parsed } from './flags.ts'
 import { interrupted } from './interruption.ts'
 import { paintFor, print, timestamp } from './outputs.ts'
@@ -33,21 +35,42 @@ export async function queues(flags: Parsed): Promise<number> {
   const config = await givenConfiguration(flags)
   const cluster = await openCallersCluster(flags)
   const wanted = new Set(flags.positionals)
+  const only = (report: QueuesReport): QueuesReport =>
+    wanted.size === 0 ? report : { ...report, queues: report.queues.filter(({ name }) => wanted.has(name)) }
+  const fallback = flags.given('all-namespaces') ? undefined : cluster.namespace
   const look = async (workloads?: Iterable<QueuedWorkload>): Promise<QueuesReport> => {
     const sight = new Sight(cluster.api, systemClock)
     const installation = await readInstallation(sight, config)
     const all = workloads ?? (await gatherWorkloads(sight, installation, cluster.namespace))
-    const report = reportQueues(installation, [...all], sight.unseen)
-    return wanted.size === 0 ? report : { ...report, queues: report.queues.filter(({ name }) => wanted.has(name)) }
+    return reportQueues(installation, [...all], sight.unseen)
   }
   return await asking(cluster, async () => {
-    if (flags.given('watch')) {
+    if (flags.given('watch') || fallback === undefined) {
       const { engine } = await readInstallation(new Sight(cluster.api, systemClock), config)
-      return await follow(cluster, engine, format, look)
+      const scope = await scopeFor(cluster, engine, fallback)
+      if (flags.given('watch')) {
+        return await follow(cluster, { engine, scope }, format, async workloads => only(await look(workloads)))
+      }
     }
-    await print(shown(await look(), format))
+    const report = await look()
+    const strange = [...wanted].filter(name => report.queues.every(queue => queue.name !== name))
+    if (wanted.size === 0 || strange.length < wanted.size) await print(shown(only(report), format))
+    if (strange.length > 0) throw new CannotLook(strangers(strange, report))
     return EXIT.ok
   })
+}
+
+/** As many as somebody reads. */
+const SHOWN = 10
+
+/** A queue needs no object: it is one because somebody has listed it, or is in it. */
+function strangers(names: readonly string[], { queues }: QueuesReport): string {
+  const known = queues.map(({ name }) => name)
+  const close = nearest(names[0] ?? '', known)
+  const hint = close === undefined ? '' : ` (did you mean ${close}?)`
+  const listed = known.length === 0 ? 'no queue' : known.slice(0, SHOWN).join(', ')
+  const more = known.length > SHOWN ? ` and ${known.length - SHOWN} more` : ''
+  return oneLine(`nobody has listed ${names.join(', ')}, and nobody is in it${hint}; there is ${listed}${more}`)
 }
 
 function shown(report: QueuesReport, format: Format): string {
@@ -55,19 +78,28 @@ function shown(report: QueuesReport, format: Format): string {
   return renderQueues(report, { now: systemClock.now(), paint: paintFor(process.stdout), all: format === 'wide' })
 }
 
+/** Without a fallback it is all namespaces, and the API server refuses who may not read them. */
+async function scopeFor({ api }: CallersCluster, { workloads }: Engine, fallback: string | undefined): Promise<Scope> {
+  if (fallback === undefined) {
+    await api.list(workloads, { limit: 1 })
+    return {}
+  }
+  return (await scopeOf(api, workloads, fallback)) ?? { namespace: fallback }
+}
+
 /** On a terminal the table is drawn anew; elsewhere each change is a line, which `grep` and logs can use. */
 async function follow(
   cluster: CallersCluster,
-  engine: Engine,
+  { engine, scope }: { readonly engine: Engine; readonly scope: Scope },
   format: Format,
   look: (workloads: Iterable<QueuedWorkload>) => Promise<QueuesReport>,
 ): Promise<number> {
-  const { api, namespace } = cluster
+  const { api } = cluster
   const stopping = interrupted()
   const informer = new Informer<QueuedWorkload>({
     ...{ api, clock: systemClock, random: Math.random, log: SILENT, observer: UNOBSERVED },
     resource: engine.workloads,
-    ...((await scopeOf(api, engine.workloads, namespace)) ?? { namespace }),
+    ...scope,
     transform: workload => engine.forCache(workload),
   })
   let changes = 0

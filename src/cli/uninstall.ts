@@ -21,6 +21,9 @@ import { oneOf } from './review.ts'
 
 const FORMATS = ['text', 'json'] as const
 
+/** Of what may not be seen, as much as somebody reads. */
+const SHOWN = 4
+
 /** `muster uninstall`: takes everything of Muster out of a cluster, also when Muster itself is gone. */
 export async function uninstall(flags: Parsed): Promise<number> {
   const format = oneOf(flags, 'output', FORMATS)
@@ -30,7 +33,9 @@ export async function uninstall(flags: Parsed): Promise<number> {
     const sight = new Sight(cluster.api, systemClock)
     const remains = await survey(sight)
     if (sight.unseen.length === 0) return remains
-    throw new CannotLook(`it takes somebody who may see everything; not seen: ${sight.unseen.join('; ')}`)
+    const [unseen, more] = [sight.unseen.slice(0, SHOWN).join('; '), sight.unseen.length - SHOWN]
+    const rest = more > 0 ? ` and ${more} more` : ''
+    throw new CannotLook(`it takes somebody who may see everything, an administrator; not seen: ${unseen}${rest}`)
   }
   const report = await asking(cluster, async () => {
     const plan = decideUninstall(await look(), choice)

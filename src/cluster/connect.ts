@@ -47,5 +47,14 @@ export function explainApiFailure(error: unknown, server: string): string {
     if (error.status === 403) return `${error.message}; Muster needs the rights of manifests/base/rbac.yaml`
     return `${server} answered ${error.status}: ${error.message}`
   }
-  return `${server} cannot be reached: ${error instanceof Error ? error.message : String(error)}`
+  const message = error instanceof Error ? error.message : String(error)
+  if (!isUntrusted(error)) return `${server} cannot be reached: ${message}`
+  // Node speaks to who writes programs: its flags are not what a kubeconfig needs.
+  const [why] = message.split(';')
+  return `${server} is not trusted: the certificate authority of the kubeconfig has not signed its certificate (${why})`
 }
+
+const UNTRUSTED = ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT']
+
+const isUntrusted = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && UNTRUSTED.includes(String(error.code))

@@ -59,7 +59,7 @@ export class Sight {
     const listed = await this.#ask(listAll<T>(deps, new AbortController().signal, query.outline ? OUTLINED_PAGE : PAGE))
     if (listed === 'denied') {
       const where = query.namespace === undefined ? ' of all namespaces' : ` of namespace ${query.namespace}`
-      this.note(`${resource.kind}s${resource.namespaced ? where : ''} (needs list on ${nameOf(resource)})`)
+      this.note(`${plural(resource.kind)}${resource.namespaced ? where : ''} (needs list on ${nameOf(resource)})`)
       return 'denied'
     }
     return listed === 'absent' || listed === undefined ? [] : [...listed.items.values()]
@@ -69,7 +69,7 @@ export class Sight {
   async first<T extends KubeObject>(resource: Resource, query: ListOptions, most: number): Promise<readonly T[]> {
     const page = await this.#ask(this.api.list<T>(resource, { ...query, limit: most }))
     if (page === 'denied')
-      this.note(`${resource.kind}s of namespace ${query.namespace} (needs list on ${nameOf(resource)})`)
+      this.note(`${plural(resource.kind)} of namespace ${query.namespace} (needs list on ${nameOf(resource)})`)
     return typeof page === 'string' ? [] : page.items
   }
 
@@ -86,6 +86,10 @@ export class Sight {
 
 /** Nobody at a terminal has to read what goes on behind the answer. */
 export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** As people write it: NetworkPolicies, Ingresses. */
+const plural = (kind: string): string =>
+  /[^aeiou]y$/.test(kind) ? `${kind.slice(0, -1)}ies` : `${kind}${kind.endsWith('s') ? 'es' : 's'}`
 
 /** As RBAC writes it. */
 export const nameOf = ({ group, plural }: Resource): string => (group === '' ? plural : `${plural}.${group}`)

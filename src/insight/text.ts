@@ -67,8 +67,17 @@ export function aligned(rows: readonly (readonly string[])[]): readonly string[]
   )
 }
 
+/** How wide lines are where nobody looks, and at most: longer ones are hard to read. */
+const WIDEST = 100
+/** Narrower than this every word would be a line. */
+const NARROWEST = 40
+
+/** The width of lines on a terminal of so many columns. */
+export const widthFor = (columns: number | undefined): number =>
+  columns === undefined || columns === 0 ? WIDEST : Math.max(NARROWEST, Math.min(WIDEST, columns))
+
 /** Lines of at most this many characters, broken between words. */
-export function wrapped(text: string, indent: string, width = 100): readonly string[] {
+export function wrapped(text: string, indent: string, width = WIDEST): readonly string[] {
   const lines: string[] = []
   let line = ''
   for (const word of oneLine(text).split(' ')) {

@@ -74,6 +74,23 @@ describe('a command that asks a cluster', () => {
   })
 })
 
+describe('what people who know kubectl type', () => {
+  const about = async (name: string) => (await muster('explain', name, '-n', 'ml')).stderr
+
+  it('takes a name as kubectl prints it, with the group of its kind', async () => {
+    expect(await about('job.batch/nobody')).toContain('there is no job nobody in namespace ml')
+    expect(await about('jobs.v1.batch/nobody')).toContain('there is no job nobody in namespace ml')
+    expect(await about('workload.muster.dev/nobody')).toContain('there is no workload nobody in namespace ml')
+    expect(await about('workload.scheduling.k8s.io/nobody')).toContain('"workload.scheduling.k8s.io" is none of pod')
+  })
+
+  it('does not take a queue that nobody knows for a cluster without queues', async () => {
+    const { code, stdout, stderr } = await muster('queues', 'team-q')
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('nobody has listed team-q, and nobody is in it')
+  })
+})
+
 describe('muster queues -w', () => {
   it('goes on after a moment in which the cluster did not answer, and says that there was one', async () => {
     server.objects('/apis/muster.dev/v1alpha1/workloads')

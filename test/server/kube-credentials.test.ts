@@ -83,6 +83,7 @@ describe('credentials of a kubeconfig', () => {
         { name: 'main', context: { cluster: 'c', user: 'u' } },
         { name: 'nobody', context: { cluster: 'c', user: '' } },
         { name: 'broken', context: { cluster: 'absent', user: 'u' } },
+        { name: 'stranger', context: { cluster: 'c', user: 'gone' } },
         { name: 'team', context: { cluster: 'c', user: 'u', namespace: 'team' } },
       ],
     }
@@ -158,9 +159,13 @@ describe('credentials of a kubeconfig', () => {
     const file = await write({}, cluster)
     await expect(open(path.join(dir, 'absent'))).rejects.toThrow(/cannot read the kubeconfig .*absent: ENOENT/)
     await expect(open(file, 'other')).rejects.toThrow(
-      `kubeconfig ${file} has no context "other" (known contexts: main, nobody, broken, team)`,
+      `kubeconfig ${file} has no context "other" (known contexts: main, nobody, broken, stranger, team)`,
     )
-    await expect(open(file, 'broken')).rejects.toThrow('context "broken" names a cluster that has no server')
+    await expect(open(file, 'broken')).rejects.toThrow('context "broken" names cluster "absent", which is not there')
+    await expect(open(file, 'stranger')).rejects.toThrow('context "stranger" names user "gone", who is not there')
+    const torn = await open(await write({}, cluster, 'a: [\ntoken: hush')).catch(String)
+    expect(torn).toContain('cannot read the kubeconfig')
+    expect(torn).not.toContain('hush')
     await expect(open(await write({}, cluster, '{'))).rejects.toThrow(`cannot read the kubeconfig ${file}`)
     await expect(open(await write({}, cluster, ''))).rejects.toThrow(`kubeconfig ${file}`)
     await expect(open(await write({}, cluster, 'apiVersion: v1\n'))).rejects.toThrow('no current-context')

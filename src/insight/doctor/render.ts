@@ -3,10 +3,10 @@ import { counted, type Paint, wrapped } from '../text.ts'
 import type { Diagnosis, Finding } from './diagnosis.ts'
 
 /** What is wrong and what to do about it first; then what could not be looked at, and what is good to know. */
-export function renderDiagnosis({ findings, notes, unseen }: Diagnosis, paint: Paint): string {
+export function renderDiagnosis({ findings, notes, unseen }: Diagnosis, paint: Paint, width?: number): string {
   const lines = [
     summary(findings, unseen, paint),
-    ...findings.flatMap(finding => findingLines(finding, paint)),
+    ...findings.flatMap(finding => findingLines(finding, paint, width)),
     ...section('Not looked at', unseen, paint),
     ...section('Good to know', notes, paint),
   ]
@@ -28,12 +28,16 @@ function summary(findings: readonly Finding[], unseen: readonly string[], paint:
     : paint('The installation is sound.', 'green')
 }
 
-function findingLines({ code, severity, message, remedy, page }: Finding, paint: Paint): readonly string[] {
+function findingLines(
+  { code, severity, message, remedy, page }: Finding,
+  paint: Paint,
+  width: number | undefined,
+): readonly string[] {
   return [
     '',
     `${paint(`${severity} ${code}`, severity === 'error' ? 'red' : 'yellow')}  ${paint(page, 'dim')}`,
-    ...wrapped(message, '  '),
-    ...wrapped(`Do: ${remedy}`, '  '),
+    ...wrapped(message, '  ', width),
+    ...wrapped(`Do: ${remedy}`, '  ', width),
   ]
 }
 

@@ -4,17 +4,16 @@ import { age, aligned, type Paint, quantitiesText, wrapped } from '../text.ts'
 import type { Explanation, Neighbour, QueueStanding, Subject } from './explanation.ts'
 
 /** The reason first, then what to do, then the rest. */
-export function renderExplanation(explanation: Explanation, now: number, paint: Paint): string {
-  const { subject, through, reason, since, message, next, queue, others, unseen } = explanation
+export function renderExplanation(explanation: Explanation, now: number, paint: Paint, width?: number): string {
+  const { subject, through, message, next, queue, others, unseen } = explanation
   const about = through === undefined ? `${nameOf(subject)}` : `${nameOf(subject)} belongs to ${nameOf(through)}, which`
-  const state = reason === null ? 'does not wait for Muster' : `${verbOf(reason)}: ${paint(reason, colourOf(reason))}`
   const lines = [
-    `${paint(about, 'bold')} ${state}${since === undefined ? '' : `, for ${age(since, now)} (since ${since})`}`,
-    ...wrapped(sentence(message), '  '),
+    `${paint(about, 'bold')} ${stateOf(explanation, now, paint)}`,
+    ...wrapped(sentence(message), '  ', width),
     '',
     paint('What has to happen', 'bold'),
-    ...wrapped(next.what, '  '),
-    ...wrapped(`Who can: ${next.who}.`, '  '),
+    ...wrapped(next.what, '  ', width),
+    ...wrapped(`Who can: ${next.who}.`, '  ', width),
     ...section('Before it', queue && beforeIt(queue, now), paint),
     ...section(`Who holds queue ${queue?.name}`, queue && holders(queue, now), paint),
     ...section('It would start', startsIf(explanation.counterfactuals, paint), paint),
@@ -23,7 +22,7 @@ export function renderExplanation(explanation: Explanation, now: number, paint: 
       others.map(({ pod, reason, message }) => `${pod}: ${reason}, ${oneLine(message)}`),
       paint,
     ),
-    ...section('What you may not read', unseen, paint),
+    ...section('Not seen', unseen, paint),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -37,6 +36,13 @@ const KINDS: Readonly<Record<Subject['kind'], string>> = {
 }
 
 const nameOf = ({ kind, namespace, name }: Subject): string => `${KINDS[kind]} ${namespace}/${name}`
+
+function stateOf({ reason, since }: Explanation, now: number, paint: Paint): string {
+  const ago = since === undefined ? '' : age(since, now)
+  // What Muster holds back no more was admitted at that time.
+  if (reason === null) return `does not wait for Muster${ago === '' ? '' : `; admitted ${ago} ago (${since})`}`
+  return `${verbOf(reason)}: ${paint(reason, colourOf(reason))}${ago === '' ? '' : `, for ${ago} (since ${since})`}`
+}
 
 const verbOf = (reason: string): string => (reason === 'Finished' ? 'is over' : 'waits')
 

@@ -18,7 +18,9 @@ export function changesBetween(before: QueuesReport | undefined, after: QueuesRe
     const what = wordFor(was.get(key), spot)
     return what === undefined ? [] : [lineOf(now, spot, what)]
   })
-  const gone = [...was].filter(([key]) => !is.has(key)).map(([, spot]) => lineOf(now, spot, goneWord(spot)))
+  const gone = [...was]
+    .filter(([key]) => !is.has(key))
+    .map(([, spot]) => lineOf(now, { ...spot, entry: { ...spot.entry, reason: '' } }, goneWord(spot)))
   return [...gone, ...came]
 }
 

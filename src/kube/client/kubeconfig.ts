@@ -21,9 +21,13 @@ export async function loadKubeconfig(file: string, context?: string): Promise<Op
   const chosen = chooseContext(config, file, context)
   config.setCurrentContext(chosen)
   const cluster = config.getCurrentCluster()
-  if (!cluster?.server) throw new Error(`kubeconfig ${file}: context "${chosen}" names a cluster that has no server`)
+  const { cluster: named, user, namespace } = config.getContextObject(chosen) ?? {}
+  const itsContext = `kubeconfig ${file}: context "${chosen}" names`
+  if (!cluster) throw new Error(`${itsContext} cluster "${named}", which is not there`)
+  // The official client would go on without credentials, and everything would be forbidden to nobody.
+  if (user && !config.getUser(user)) throw new Error(`${itsContext} user "${user}", who is not there`)
+  if (!cluster.server) throw new Error(`kubeconfig ${file}: context "${chosen}" names a cluster that has no server`)
   if (cluster.proxyUrl) throw new Error(`kubeconfig ${file}: cluster "${cluster.name}" has a proxy-url: not supported`)
-  const namespace = config.getContextObject(chosen)?.namespace
   return { server: serverOf(cluster, file), namespace, access: () => accessOf(config, cluster, file) }
 }
 
@@ -37,7 +41,8 @@ function readFiles(file: string): KubeConfig {
       next.loadFromFile(each)
       if (next !== config) config.mergeConfig(next, Boolean(config.getCurrentContext()))
     } catch (error) {
-      throw new Error(`cannot read the kubeconfig ${each}: ${(error as Error).message}`)
+      // What follows the first line is a piece of the file, and may be somebody's token.
+      throw new Error(`cannot read the kubeconfig ${each}: ${(error as Error).message.split('\n')[0]}`)
     }
   }
   return config

@@ -6,7 +6,7 @@ import { gather } from '../../../src/insight/explain/gather.ts'
 import { renderExplanation } from '../../../src/insight/explain/render.ts'
 import { readInstallation } from '../../../src/insight/installation.ts'
 import { Sight } from '../../../src/insight/sight.ts'
-import { inColour, plain } from '../../../src/insight/text.ts'
+import { inColour, plain, widthFor } from '../../../src/insight/text.ts'
 import { systemClock } from '../../../src/kube/vocabulary/clock.ts'
 import { ADMISSION_GATE, MANAGED, POD_GROUP, QUEUE_NAME } from '../../../src/kube/vocabulary/names.ts'
 import type { Pod } from '../../../src/kube/vocabulary/objects.ts'
@@ -252,6 +252,8 @@ describe('the text of an explanation', () => {
     const text = renderExplanation({ ...explanation, message: 'held by \u001b[2J evil' }, Date.parse(NOW), plain)
     expect(text.split('\n')[0]).toBe('Pod ml/train waits: OverQueueLimits, for 13m (since 2026-11-16T10:01:00Z)')
     expect(text).not.toContain('\u001b')
+    const narrow = renderExplanation(explanation, Date.parse(NOW), plain, widthFor(60)).split('\n')
+    expect(narrow[1]?.length).toBeLessThanOrEqual(60)
     expect(renderExplanation(explanation, Date.parse(NOW), inColour)).toContain('\u001b[33mOverQueueLimits')
   })
 })
