@@ -72,6 +72,11 @@ export const CHECKS = {
     summary: 'no replica of Muster is ready, or fewer than there should be',
     remedy: 'kubectl -n muster-system describe deployment muster; kubectl -n muster-system logs deployment/muster',
   },
+  ServiceMissing: {
+    severity: 'error',
+    summary: 'the Service by which the API server calls Muster is not there, or nobody stands behind it',
+    remedy: `give it the port and the selector of manifests/base/service.yaml: ${APPLY}`,
+  },
   SingleReplica: {
     severity: 'warning',
     summary: 'there is one replica only: each restart of it is an outage for whoever asks for a queue',
@@ -115,7 +120,7 @@ export const CHECKS = {
   RightMissing: {
     severity: 'error',
     summary: "Muster's account lacks a right that it needs",
-    remedy: `give it the rights of manifests/base/rbac.yaml: ${APPLY}`,
+    remedy: `give it the rights of manifests/base/rbac.yaml: ${APPLY}, or with Kueue manifests/overlays/kueue`,
   },
   PolicyMissing: {
     severity: 'error',
@@ -130,7 +135,8 @@ export const CHECKS = {
   FinalizerStray: {
     severity: 'warning',
     summary: 'a pod has the finalizer of a queue without its label, and nobody watches it',
-    remedy: 'take the finalizer kueue.x-k8s.io/managed off it: whoever may update the pod may do that',
+    remedy:
+      'delete the pod if it is gated, then take the finalizer kueue.x-k8s.io/managed off it: whoever may update the pod may do that',
   },
   GateForgotten: {
     severity: 'warning',

@@ -15,7 +15,9 @@ export function checkCertificates(facts: Facts): readonly Complaint[] {
   const webhooks = [ownIn(facts.mutating), ownIn(facts.validating)].flatMap(own => own?.webhooks ?? [])
   const trustless = webhooks.filter(webhook => trustedBy(webhook).length === 0)
   const missing =
-    trustless.length === 0 ? [] : [complaint('BundleMissing', `${listed(trustless)} cannot be called: no caBundle`)]
+    trustless.length === 0
+      ? []
+      : [complaint('BundleMissing', `${listed(trustless)} cannot be called: no certificate in its caBundle`)]
   return [
     ...missing,
     ...chain(
@@ -31,7 +33,10 @@ const listed = (webhooks: readonly InstalledWebhook[]): string =>
 function chain({ secret, now }: Facts, webhooks: readonly InstalledWebhook[]): readonly Complaint[] {
   if (secret === 'denied') return []
   const pair = currentPair(recordIn(secret === 'absent' ? undefined : secret))
-  if (pair === undefined) return [complaint('CertificateWrong', `Secret ${TLS_SECRET} holds no certificate`)]
+  if (pair === undefined) {
+    const what = secret === 'absent' ? `there is no Secret ${TLS_SECRET}` : `Secret ${TLS_SECRET} holds no certificate`
+    return [complaint('CertificateWrong', what)]
+  }
   const problems = new Map<string, InstalledWebhook[]>()
   for (const webhook of webhooks) {
     const bundle = Buffer.from(webhook.clientConfig.caBundle ?? '', 'base64').toString('utf8')

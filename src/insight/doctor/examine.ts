@@ -5,7 +5,7 @@ import type { Configuration } from '../../config/configuration.ts'
 import type { Resource } from '../../kube/vocabulary/api.ts'
 import { isObject } from '../../kube/vocabulary/fields.ts'
 import { KUEUE_GROUP } from '../../kube/vocabulary/kueue.ts'
-import { DEFAULT_QUEUE, OFFLINE_IDENTITY, SYSTEM_NAMESPACE } from '../../kube/vocabulary/names.ts'
+import { DEFAULT_QUEUE, OFFLINE_IDENTITY, SERVICE_NAME, SYSTEM_NAMESPACE } from '../../kube/vocabulary/names.ts'
 import type { KubeObject, Pod } from '../../kube/vocabulary/objects.ts'
 import { fields } from '../../kube/vocabulary/outline.ts'
 import {
@@ -28,7 +28,15 @@ import { recordIn, type Secret, TLS_SECRET } from '../../tls/secret.ts'
 import type { QueuedWorkload } from '../../workload/queued-workload.ts'
 import { CONFIG_MAPS, CONFIGURATION_REF, type ConfigMap, configurationIn, readInstallation } from '../installation.ts'
 import type { Sight } from '../sight.ts'
-import { type Deployment, type Facts, known, type Lease, type Replica } from './facts.ts'
+import {
+  type Deployment,
+  type EndpointSlice,
+  type Facts,
+  known,
+  type Lease,
+  type Replica,
+  type Service,
+} from './facts.ts'
 import { type Right, type Rule, rightsIn, rulesFor } from './rights.ts'
 
 const DEPLOYMENTS: Resource = {
@@ -44,6 +52,21 @@ const CRDS: Resource = {
   plural: 'customresourcedefinitions',
   kind: 'CustomResourceDefinition',
   namespaced: false,
+}
+
+const SERVICES: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'services',
+  kind: 'Service',
+  namespaced: true,
+}
+const ENDPOINT_SLICES: Resource = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  plural: 'endpointslices',
+  kind: 'EndpointSlice',
+  namespaced: true,
 }
 
 /** Of a pod what tells whether somebody looks after it. */
@@ -90,11 +113,16 @@ export async function examine(
       labelSelector: 'app.kubernetes.io/name=muster,app.kubernetes.io/component=server',
     }),
   ])
-  const [crd, secret, deployment, lease] = await Promise.all([
+  const [crd, secret, deployment, lease, service, endpoints] = await Promise.all([
     sight.get<KubeObject>(CRDS, { name: 'workloads.muster.dev' }),
     sight.get<Secret>(SECRETS, { namespace: SYSTEM_NAMESPACE, name: TLS_SECRET }),
     sight.get<Deployment>(DEPLOYMENTS, OWN),
     sight.get<Lease>(LEASES, OWN),
+    sight.get<Service>(SERVICES, { namespace: SYSTEM_NAMESPACE, name: SERVICE_NAME }),
+    sight.list<EndpointSlice>(ENDPOINT_SLICES, {
+      namespace: SYSTEM_NAMESPACE,
+      labelSelector: `kubernetes.io/service-name=${SERVICE_NAME}`,
+    }),
   ])
   const { signal } = new AbortController()
   const served = await discoverScheduling(sight.api, signal)
@@ -104,7 +132,7 @@ export async function examine(
   const kubernetes = parseVersion(await questions.serverVersion())
   return {
     ...{ now, config, configErrors, crd, mutating, validating, policies, bindings, secret, deployment, replicas },
-    ...{ lease, namespaces, pods, workloads, served, missing, kubernetes },
+    ...{ service, endpoints, lease, namespaces, pods, workloads, served, missing, kubernetes },
     version: questions.version,
     skewMs: questions.skewMs(),
     defaultQueues: known(queues).map(({ metadata }) => metadata.namespace ?? ''),
@@ -120,9 +148,13 @@ async function serves({ api }: Sight, versions: readonly string[], plural: strin
   return false
 }
 
+/** Its pods mount it: those that run go on, and no other one starts. */
+const ABSENT = `it is not there, and no pod of Muster starts without it (kubectl apply -k manifests/); where Muster runs by a file, name that with --config`
+
 async function errorsIn(sight: Sight): Promise<readonly string[]> {
   const map = await sight.get<ConfigMap>(CONFIG_MAPS, CONFIGURATION_REF)
-  if (typeof map === 'string') return []
+  if (map === 'denied') return []
+  if (map === 'absent') return [ABSENT]
   const parsed = configurationIn(map)
   return 'errors' in parsed ? parsed.errors : []
 }

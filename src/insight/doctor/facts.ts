@@ -30,6 +30,10 @@ export interface Facts {
   readonly deployment: Seen<Deployment>
   /** Muster's own pods. */
   readonly replicas: Listed<Replica>
+  /** By which the API server calls Muster. */
+  readonly service: Seen<Service>
+  /** Who stands behind it. */
+  readonly endpoints: Listed<EndpointSlice>
   readonly lease: Seen<Lease>
   readonly namespaces: Listed<KubeObject>
   readonly defaultQueues: readonly string[]
@@ -53,6 +57,14 @@ export interface Deployment extends KubeObject {
 export interface Replica extends KubeObject {
   readonly spec?: { readonly nodeName?: string; readonly containers?: readonly { readonly image?: string }[] }
   readonly status?: { readonly phase?: string }
+}
+
+export interface Service extends KubeObject {
+  readonly spec?: { readonly ports?: readonly { readonly port?: number }[] | null }
+}
+
+export interface EndpointSlice extends KubeObject {
+  readonly endpoints?: readonly { readonly conditions?: { readonly ready?: boolean | null } | null }[] | null
 }
 
 export interface Lease extends KubeObject {

@@ -1,9 +1,12 @@
+import { SERVICE_NAME, SYSTEM_NAMESPACE } from '../../kube/vocabulary/names.ts'
+import { counted } from '../text.ts'
 import { type Complaint, complaint } from './diagnosis.ts'
-import type { Facts, Lease, Replica } from './facts.ts'
+import type { EndpointSlice, Facts, Lease, Replica } from './facts.ts'
+import { ownIn } from './webhooks.ts'
 
 /** Who runs, where, in which version, and who leads. */
 export function checkReplicas(facts: Facts): readonly Complaint[] {
-  return [...ofDeployment(facts), ...ofPods(facts), ...ofLease(facts)]
+  return [...ofDeployment(facts), ...ofService(facts), ...ofPods(facts), ...ofLease(facts)]
 }
 
 function ofDeployment({ deployment }: Facts): readonly Complaint[] {
@@ -12,10 +15,40 @@ function ofDeployment({ deployment }: Facts): readonly Complaint[] {
   const wanted = deployment.spec?.replicas ?? 1
   const available = deployment.status?.availableReplicas ?? 0
   return [
+    ...(wanted === 0 ? [complaint('ReplicasMissing', 'the Deployment asks for none: scale it to 2')] : []),
     ...(available < wanted ? [complaint('ReplicasMissing', `${available} of ${wanted} replicas are available`)] : []),
     ...(wanted === 1 ? [complaint('SingleReplica', 'the Deployment asks for one replica')] : []),
   ]
 }
+
+/** Without a port of its own a webhook means this one. */
+const HTTPS = 443
+
+/** Webhooks that are called by a URL, as from a laptop, need no Service. */
+function ofService({ mutating, validating, service, endpoints, deployment }: Facts): readonly Complaint[] {
+  const called = [ownIn(mutating), ownIn(validating)].flatMap(own => own?.webhooks ?? [])
+  const ports = called.flatMap(({ clientConfig }) =>
+    clientConfig.service === undefined ? [] : (clientConfig.service.port ?? HTTPS),
+  )
+  if (ports.length === 0 || service === 'denied') return []
+  if (service === 'absent') return [complaint('ServiceMissing', `there is no Service ${NAME}`)]
+  const open = (service.spec?.ports ?? []).map(({ port }) => port)
+  const closed = [...new Set(ports)].filter(port => !open.includes(port))
+  if (closed.length > 0) {
+    return [
+      complaint('ServiceMissing', `webhooks are called at port ${closed.join(', ')}, which Service ${NAME} has not`),
+    ]
+  }
+  const available = typeof deployment === 'object' ? (deployment.status?.availableReplicas ?? 0) : 0
+  if (available === 0 || endpoints === 'denied' || endpoints.some(isReady)) return []
+  return [complaint('ServiceMissing', `${counted(available, 'replica')} available, and none behind Service ${NAME}`)]
+}
+
+const NAME = `${SYSTEM_NAMESPACE}/${SERVICE_NAME}`
+
+/** As for kube-proxy, unknown is ready. */
+const isReady = ({ endpoints }: EndpointSlice): boolean =>
+  endpoints?.some(({ conditions }) => conditions?.ready !== false) ?? false
 
 function ofPods({ replicas, version }: Facts): readonly Complaint[] {
   if (replicas === 'denied') return []

@@ -6,7 +6,12 @@ export interface InstalledWebhook {
   readonly clientConfig: {
     readonly caBundle?: string
     readonly url?: string
-    readonly service?: { readonly name?: string; readonly namespace?: string; readonly path?: string }
+    readonly service?: {
+      readonly name?: string
+      readonly namespace?: string
+      readonly path?: string
+      readonly port?: number
+    }
   }
   readonly rules?: readonly {
     readonly apiGroups?: readonly string[]

@@ -129,6 +129,20 @@ export const INSIGHT_FAMILIES: readonly Family[] = [
     tests: ['test/unit/insight/doctor.test.ts'],
     bugs: [
       {
+        name: 'takes a Service that leads to nobody for one',
+        from: 'a selector that says sever: replicas available, and every call refused',
+        file: `${DOCTOR}/replicas.ts`,
+        find: 'endpoints.some(isReady)',
+        replace: 'endpoints.length > 0',
+      },
+      {
+        name: 'takes a Deployment that asks for nobody for a sound one',
+        from: '0 of 0 replicas are available',
+        file: `${DOCTOR}/replicas.ts`,
+        find: '...(wanted === 0 ?',
+        replace: '...(wanted < 0 ?',
+      },
+      {
         name: 'finds no fault with a policy that only warns',
         from: 'it is there, and it is bound',
         file: `${DOCTOR}/surroundings.ts`,

@@ -5,7 +5,7 @@ import { DEFAULT_CONFIGURATION } from '../../../src/config/configuration.ts'
 import { CHECKS, type Code } from '../../../src/insight/doctor/catalog.ts'
 import { diagnose } from '../../../src/insight/doctor/diagnose.ts'
 import { examine } from '../../../src/insight/doctor/examine.ts'
-import type { Deployment, Facts, Lease, Replica } from '../../../src/insight/doctor/facts.ts'
+import type { Deployment, Facts, Lease, Replica, Service } from '../../../src/insight/doctor/facts.ts'
 import { renderDiagnosis } from '../../../src/insight/doctor/render.ts'
 import { describeRights, RULES, type Rule, rightsIn, rulesFor } from '../../../src/insight/doctor/rights.ts'
 import { POLICIES } from '../../../src/insight/doctor/surroundings.ts'
@@ -86,6 +86,8 @@ beforeAll(async () => {
     secret: secretOf(pair),
     deployment: deployment(2, 2),
     replicas: [replica('a'), replica('b')],
+    service: ofKind('Service')[0] as Service,
+    endpoints: [{ metadata: { name: 'muster-x' }, endpoints: [{ conditions: { ready: true } }] }],
     lease: lease('2026-11-18T04:59:55.400000Z'),
     namespaces: ['default', 'ml', 'kube-system', 'muster-system'].map(name => ({
       metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
@@ -166,6 +168,7 @@ const TROUBLES: Readonly<Record<Code, () => Partial<Facts>>> = {
   CertificateWrong: () => ({ secret: secretOf(strange) }),
   CertificateExpiring: () => ({ now: NOW + 26 * 86_400_000, lease: 'denied', pods: 'denied' }),
   ReplicasMissing: () => ({ deployment: deployment(2, 1) }),
+  ServiceMissing: () => ({ service: 'absent' }),
   SingleReplica: () => ({ deployment: deployment(1, 1) }),
   ReplicasTogether: () => ({ replicas: [replica('a'), replica('a')] }),
   LeaderMissing: () => ({ lease: lease('2026-11-18T04:58:00.000000Z') }),
@@ -237,6 +240,23 @@ describe('muster doctor', () => {
     expect(renderDiagnosis(diagnose({ ...sound, ...denied } as Facts, ['Secret x']), plain)).toContain(
       'Nothing is wrong with what could be looked at.',
     )
+  })
+
+  it('finds a Service that leads to nobody, by its port and by who stands behind it', () => {
+    const behind = (ready: boolean) => [{ metadata: {}, endpoints: [{ conditions: { ready } }] }]
+    expect(codes({ service: { metadata: {}, spec: { ports: [{ port: 8443 }] } } })).toEqual(['ServiceMissing'])
+    expect(codes({ endpoints: [] })).toEqual(['ServiceMissing'])
+    expect(codes({ endpoints: behind(false) })).toEqual(['ServiceMissing'])
+    expect(codes({ endpoints: [...behind(false), ...behind(true)] })).toEqual([])
+    // Nobody runs, so nobody can stand there: that is said already.
+    expect(codes({ endpoints: [], deployment: deployment(2, 0) })).toEqual(['ReplicasMissing'])
+    const url = (webhook: object) => ({ ...webhook, clientConfig: { url: 'https://localhost:8443/' } })
+    const byUrl = { ...withWebhooks(url), validating: [{ metadata: { name: 'muster' }, webhooks: [] }] }
+    expect(codes({ ...byUrl, service: 'absent' })).not.toContain('ServiceMissing')
+  })
+
+  it('does not take a Deployment that asks for nobody for one that has all', () => {
+    expect(codes({ deployment: deployment(0, 0) })).toEqual(['ReplicasMissing'])
   })
 
   it('takes a replica that has ended, or is about to, for none: an evicted pod stays with its old image', () => {
@@ -374,6 +394,9 @@ describe('muster doctor', () => {
     expect(asked).toHaveLength(rightsIn(RULES).length)
     expect(facts).toMatchObject({ kubernetes: { major: 1, minor: 37 }, kueueServed: false, secret: 'absent' })
     expect(facts.missing).toHaveLength(2)
+    const bare = new ReadingApi(cluster().filter(([{ plural }]) => plural !== 'configmaps'))
+    const { configErrors } = await examine(new Sight(bare, systemClock), questions, undefined, NOW)
+    expect(configErrors).toEqual([expect.stringContaining('it is not there')])
     expect(facts.pods).toHaveLength(5)
   })
 })
