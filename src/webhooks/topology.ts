@@ -10,7 +10,7 @@ import {
 } from '../kube/vocabulary/names.ts'
 import type { StringMap } from '../kube/vocabulary/objects.ts'
 import { annotationPath, type FieldError, forbidden, invalid, required } from '../validation/field-error.ts'
-import { isGoBoolean, isUint64, MAX_INT32, parseInt32 } from '../validation/numbers.ts'
+import { isGoBoolean, isUint64, parseInt32 } from '../validation/numbers.ts'
 import { podSetGroupIn } from '../workload/group.ts'
 import { topologyIn } from '../workload/topology.ts'
 
@@ -30,17 +30,24 @@ export function topologyErrors(annotations: StringMap | null | undefined, prefix
   return prefix === '' ? errors : errors.map(error => ({ ...error, field: `${prefix}${error.field}` }))
 }
 
-/** A slice is a part of the podSet. Of something that is no size of a slice the other rules speak. */
+/** A slice is a part of the podSet, and so is the outermost of several. Of what is no size the other rules speak. */
 export function sliceBoundErrors(
   annotations: StringMap | null | undefined,
   pods: number,
   prefix: string,
 ): readonly FieldError[] {
-  const size = topologyIn(annotations).sliceSize
+  const { sliceSize: size, sliceConstraints } = topologyIn(annotations)
   const parsed = size === undefined ? undefined : parseInt32(size)
-  if (parsed === undefined || 'problem' in parsed || parsed.value <= pods) return []
-  const path = `${prefix}${annotationPath(SLICE_SIZE)}`
-  return [invalid(path, size, `must not be greater than pod set count ${pods}`)]
+  const outermost = sliceConstraints === undefined ? undefined : parseLayers(sliceConstraints)?.[0]?.size
+  const detail = `must not be greater than pod set count ${pods}`
+  const errors: FieldError[] = []
+  if (parsed !== undefined && 'value' in parsed && parsed.value > pods) {
+    errors.push(invalid(`${prefix}${annotationPath(SLICE_SIZE)}`, size, detail))
+  }
+  if (outermost !== undefined && outermost > pods) {
+    errors.push(invalid(`${prefix}${annotationPath(SLICE_CONSTRAINTS)}`, outermost, detail))
+  }
+  return errors
 }
 
 function requestErrors(annotations: StringMap): readonly FieldError[] {
@@ -132,7 +139,7 @@ function parseLayers(text: string): readonly Layer[] | undefined {
   if (text.length > MAX_LAYERS_LENGTH) return undefined
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
+    parsed = parseExactly(text, (_key, value, { source }) => (typeof value === 'number' ? int32Of(source) : value))
   } catch {
     return undefined
   }
@@ -141,16 +148,28 @@ function parseLayers(text: string): readonly Layer[] | undefined {
   const layers: Layer[] = []
   for (const item of parsed) {
     if (typeof item !== 'object' || Array.isArray(item)) return undefined
-    const { topology, size } = (item ?? {}) as Record<string, unknown>
+    const { topology, size } = foldedKeys(item ?? {})
     if (topology != null && typeof topology !== 'string') return undefined
-    if (size != null && !isInt32(size)) return undefined
-    layers.push({ topology: topology ?? '', size: (size as number | null | undefined) ?? 0 })
+    if (size != null && typeof size !== 'number') return undefined
+    layers.push({ topology: topology ?? '', size: size ?? 0 })
   }
   return layers
 }
 
-function isInt32(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value <= MAX_INT32 && value >= -MAX_INT32 - 1
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
+
+/** What the language has and the compiler's library does not know yet: the digits of a number, as they are written. */
+const parseExactly = JSON.parse as (text: string, reviver: Reviver) => unknown
+
+/** Go takes no `4.0` and no `1e1` for a whole number. Everything else is no size, and is left as what it is not. */
+function int32Of(source = ''): number | boolean {
+  const parsed = parseInt32(source)
+  return 'value' in parsed && parsed.value
+}
+
+/** Go does not mind the case of a key, and of two that mean the same it takes the last. */
+function foldedKeys(item: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(item).map(([key, value]) => [key.toLowerCase(), value]))
 }
 
 function layerErrors(layers: readonly Layer[], path: string): readonly FieldError[] {

@@ -40,7 +40,7 @@ export type Part = keyof typeof SCHEMAS
 
 /** Bytes, as Kubernetes 1.37 counts them. */
 const FORMATS: Readonly<Record<string, (value: string) => readonly string[]>> = {
-  'label-key': value => labelKeyProblems(value, 'bytes'),
+  'label-key': labelKeyProblems,
   'dns-label': value => dnsLabelProblems(value, 'bytes'),
   'dns-subdomain': value => subdomainProblems(value, 'bytes'),
 }

@@ -30,12 +30,19 @@ export function admissionGatesUpdateErrors(before: Marked, after: Marked): reado
 function formatErrors(value: string): readonly FieldError[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()
+  const doubled = new Set<string>()
   for (const name of namesIn(value)) {
     if (errors.length >= MAX_ERRORS) break
+    // One mistake is one error, however often it is made.
+    if (doubled.has(name)) continue
+    if (seen.has(name)) {
+      doubled.add(name)
+      if (name !== '') errors.push(invalid(PATH, value, `duplicate gate name: ${name}`))
+      continue
+    }
+    seen.add(name)
     if (name === '') errors.push(invalid(PATH, value, 'cannot contain empty gate names'))
-    else if (seen.has(name)) errors.push(invalid(PATH, value, `duplicate gate name: ${name}`))
     else {
-      seen.add(name)
       errors.push(...domainPrefixedPathProblems(name).map(({ value: part, problem }) => invalid(PATH, part, problem)))
       if (name.length > NAME_LENGTH) {
         errors.push({ field: PATH, type: 'TooLong', detail: `may not be more than ${NAME_LENGTH} bytes`, value: name })

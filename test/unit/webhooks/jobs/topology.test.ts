@@ -7,6 +7,7 @@ const REQUIRED = `${K}podset-required-topology`
 const PREFERRED = `${K}podset-preferred-topology`
 const SLICE = `${K}podset-slice-required-topology`
 const SIZE = `${K}podset-slice-size`
+const LAYERS = `${K}podset-slice-required-topology-constraints`
 const JOB_PATH = 'spec.template.metadata.annotations'
 
 const template = (annotations: StringMap) => ({ metadata: { annotations }, spec: { containers: [{ name: 'main' }] } })
@@ -69,6 +70,19 @@ describe('where the pods of a Job ask to be placed', () => {
     expect(passed(placedSet(sliced('6'))).verdict.kind).toBe('allowed')
     expect(passed(placedSet(sliced('7'))).verdict).toMatchObject({
       errors: [{ detail: 'must not be greater than pod set count 6' }],
+    })
+  })
+
+  it('has an outermost slice of at most as many pods as run at once', () => {
+    const layered = (size: number) => ({
+      [LAYERS]: `[{"topology": "a/b", "size": ${size}}, {"topology": "a/c", "size": 1}]`,
+    })
+    expect(passed(placed(layered(4))).verdict.kind).toBe('allowed')
+    expect(passed(placed(layered(5))).verdict).toMatchObject({
+      errors: [{ field: `${JOB_PATH}[${LAYERS}]`, detail: 'must not be greater than pod set count 4', value: 5 }],
+    })
+    expect(passed(placedSet(layered(7))).verdict).toMatchObject({
+      errors: [{ field: `${SET_PATH}[${LAYERS}]`, detail: 'must not be greater than pod set count 6' }],
     })
   })
 

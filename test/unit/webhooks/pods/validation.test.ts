@@ -82,6 +82,18 @@ describe('a new pod is refused for', () => {
       'duplicate gate name: a.io/x',
     ],
     [
+      'nothing but commas between admission gates',
+      { annotations: { 'admission-gated-by': ',,' } },
+      [`Invalid ${annotation('admission-gated-by')}`],
+      'cannot contain empty gate names',
+    ],
+    [
+      'an admission gate three times',
+      { annotations: { 'admission-gated-by': 'a.io/x,a.io/x,a.io/x' } },
+      [`Invalid ${annotation('admission-gated-by')}`],
+      'duplicate gate name: a.io/x',
+    ],
+    [
       'an admission gate of nobody',
       { annotations: { 'admission-gated-by': 'x' } },
       [`Invalid ${annotation('admission-gated-by')}`],
@@ -130,6 +142,18 @@ describe('a new pod is refused for', () => {
       'name part must consist of alphanumeric',
     ],
     [
+      'a topology with a name that is too long',
+      { annotations: { 'podset-required-topology': `a.b/${'x'.repeat(64)}` } },
+      [`Invalid ${annotation('podset-required-topology')}`],
+      'name part must be no more than 63 bytes',
+    ],
+    [
+      'a topology with a domain that is too long',
+      { annotations: { 'podset-preferred-topology': `${'x'.repeat(254)}/y` } },
+      [`Invalid ${annotation('podset-preferred-topology')}`],
+      'prefix part must be no more than 253 bytes',
+    ],
+    [
       'a podSet group that is a number',
       { annotations: { 'podset-group-name': '7', 'podset-required-topology': 'a' } },
       [`Invalid ${annotation('podset-group-name')}`],
@@ -152,6 +176,24 @@ describe('a new pod is refused for', () => {
       { annotations: { 'podset-slice-required-topology-constraints': '{' } },
       [`Invalid ${annotation('podset-slice-required-topology-constraints')}`],
       'must be a valid JSON array',
+    ],
+    [
+      'a constraint whose size Go takes for no whole number',
+      { annotations: { 'podset-slice-required-topology-constraints': '[{"topology":"a","size":1e1}]' } },
+      [`Invalid ${annotation('podset-slice-required-topology-constraints')}`],
+      'must be a valid JSON array',
+    ],
+    [
+      'a constraint whose size has a point',
+      { annotations: { 'podset-slice-required-topology-constraints': '[{"topology":"a","size":4.0}]' } },
+      [`Invalid ${annotation('podset-slice-required-topology-constraints')}`],
+      'must be a valid JSON array',
+    ],
+    [
+      'a size in capitals, which Go reads like any other',
+      { annotations: { 'podset-slice-required-topology-constraints': '[{"Topology":"a","SIZE":0}]' } },
+      [`Invalid ${annotation('podset-slice-required-topology-constraints')}[0].size`],
+      'must be greater than or equal to 1',
     ],
     [
       'no constraints',
