@@ -8,7 +8,13 @@ import {
   MAX_ERRORS,
 } from '../../validation/field-error.ts'
 import { atoiProblem, isGoBoolean, isGoTrue, parseBoolProblem, parseInt32 } from '../../validation/numbers.ts'
-import { completionsFollowOf, isStopping, isSuspended, minParallelismOf } from '../../workload/job-facts.ts'
+import {
+  completionsFollowOf,
+  doCompletionsFollow,
+  isStopping,
+  isSuspended,
+  minParallelismOf,
+} from '../../workload/job-facts.ts'
 import { isDeleting, isElastic, queueLabelOf } from '../../workload/pod-facts.ts'
 import { admissionGatesErrors, admissionGatesUpdateErrors } from '../pods/admission-gates.ts'
 import { queueMarkErrors, queueMarkUpdateErrors } from '../queue-marks.ts'
@@ -24,14 +30,19 @@ import { type PodTemplate, parallelismOf, podsOf, podTemplatesOf } from './size.
  */
 export function createErrors(object: QueueableObject, kind: QueueableKind, world: World): readonly FieldError[] {
   const common = [...markErrors(object, world), ...elasticErrors(object, kind), ...admissionGatesErrors(object)]
-  const placed = podTemplatesOf(object, kind).flatMap(templateErrors).slice(0, MAX_ERRORS)
+  const placed = podTemplatesOf(object, kind)
+    .flatMap(template => templateErrors(template, kind))
+    .slice(0, MAX_ERRORS)
   if (kind.kind !== JOBS.kind) return [...common, ...placed]
   return [...common, ...minParallelismErrors(object, kind), ...followErrors(object), ...placed]
 }
 
 /** Where its pods ask to be placed together: pods are judged by the same rules, and those of a Job come too late to be refused. */
-function templateErrors({ annotations, pods, path }: PodTemplate): readonly FieldError[] {
-  return [...topologyErrors(annotations, path), ...sliceBoundErrors(annotations, pods, path)]
+function templateErrors({ annotations, pods, path }: PodTemplate, { kind }: QueueableKind): readonly FieldError[] {
+  const errors = topologyErrors(annotations, path)
+  // Of a Job Kueue says first what its request is, and of what is right so far whether it is too large.
+  if (kind === JOBS.kind && errors.length > 0) return errors
+  return [...errors, ...sliceBoundErrors(annotations, pods, path)]
 }
 
 /** And how that may change. What Muster is stopping still counts as running, as in Kueue. */
@@ -43,12 +54,23 @@ export function updateErrors(
   world: World,
 ): readonly FieldError[] {
   const lull = { before: isAtRest(before), after: isAtRest(after) }
-  return [
+  return toldOnce([
     ...queueMarkUpdateErrors(before, after, lull, namespace, world),
     ...admissionGatesUpdateErrors(before, after),
     ...newErrors(before, after, kind, world),
     ...(kind.kind === JOBS.kind ? sizeChangeErrors(before, after) : []),
-  ]
+  ])
+}
+
+/** What is judged as a change and as a new mark, too, is one mistake, and Kueue tells it once. */
+function toldOnce(errors: readonly FieldError[]): readonly FieldError[] {
+  const known = new Set<string>()
+  return errors.filter(({ field, type, detail }) => {
+    const text = [type, field, detail].join('\n')
+    const isNew = !known.has(text)
+    known.add(text)
+    return isNew
+  })
 }
 
 export const isAtRest = (object: QueueableObject): boolean => isSuspended(object) && !isStopping(object)
@@ -119,7 +141,7 @@ function sizeChangeErrors(before: QueueableObject, after: QueueableObject): read
     errors.push(forbidden('spec.parallelism', detail))
   }
   const runsOn = !isSuspended(before) && !isSuspended(after)
-  if (runsOn && completionsFollowOf(before) !== completionsFollowOf(after)) {
+  if (runsOn && doCompletionsFollow(before) !== doCompletionsFollow(after)) {
     errors.push(forbidden(annotationPath(COMPLETIONS_FOLLOW), 'field is immutable while the job is not suspended'))
   }
   return errors

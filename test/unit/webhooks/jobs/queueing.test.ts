@@ -216,6 +216,14 @@ describe('how that may change', () => {
   const moved = { labels: { 'queue-name': 'other' } }
   const urgent = { labels: { 'priority-class': 'urgent' } }
 
+  it('is told once, though it is judged as a change and as what is new', () => {
+    const gated = (names: string) => waiting({ annotations: { 'admission-gated-by': names } })
+    expect(brief(validated(gated('a.io/x,'), { old: gated('a.io/x') }))).toEqual([
+      `Forbidden ${annotation('admission-gated-by')}`,
+      `Invalid ${annotation('admission-gated-by')}`,
+    ])
+  })
+
   it.each<[string, KubeObject, KubeObject, string]>([
     ['E13: the queue, while it runs', running(), running(moved), `Invalid ${label('queue-name')}: field is immutable`],
     ['E13: the queue, while it waits', waiting(), waiting(moved), 'allowed'],
@@ -234,9 +242,15 @@ describe('how that may change', () => {
     ],
     [
       'whether completions follow, while it runs',
+      running({ spec: { completionMode: 'Indexed', completions: 4 } }),
+      running({ annotations: { [FOLLOW]: 'true' }, spec: { completionMode: 'Indexed', completions: 4 } }),
+      `Forbidden ${annotation(FOLLOW)}: field is immutable while the job is not suspended`,
+    ],
+    [
+      'whether completions follow, said in other words while it runs',
       running(),
       running({ annotations: { [FOLLOW]: 'false' } }),
-      `Forbidden ${annotation(FOLLOW)}: field is immutable while the job is not suspended`,
+      'allowed',
     ],
     [
       'whether completions follow, while it waits',

@@ -86,6 +86,15 @@ describe('where the pods of a Job ask to be placed', () => {
     })
   })
 
+  it('of a Job is wrong before it is too large', () => {
+    const wrong = { [SIZE]: '9' }
+    expect(brief(passed(placed(wrong)).verdict)).toEqual([`Forbidden ${JOB_PATH}[${SIZE}]`])
+    expect(brief(passed(placedSet(wrong)).verdict)).toEqual([
+      `Forbidden ${SET_PATH}[${SIZE}]`,
+      `Invalid ${SET_PATH}[${SIZE}]`,
+    ])
+  })
+
   it('keeps nobody from his work who does not change it', () => {
     const wrong = { template: template({ [REQUIRED]: 'not a name' }) }
     const old = waiting({ spec: wrong })
