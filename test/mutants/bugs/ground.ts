@@ -125,8 +125,8 @@ export const GROUND_FAMILIES: readonly Family[] = [
         find: "if (prefix === '') problems.push",
         replace: "if (prefix === '/') problems.push",
         and: {
-          find: 'else problems.push(...subdomainProblems(prefix, unit)',
-          replace: 'else if (prefix) problems.push(...subdomainProblems(prefix, unit)',
+          find: "else problems.push(...subdomainProblems(prefix, 'bytes')",
+          replace: "else if (prefix) problems.push(...subdomainProblems(prefix, 'bytes')",
         },
       },
       {
