@@ -142,7 +142,7 @@ function requestFor(value: unknown, { namespace, user, config }: SubjectOptions)
     namespace: textOr(given.namespace, fallback),
     operation: 'CREATE',
     ...(user === undefined ? {} : { userInfo: user }),
-    object: decoded(value) as unknown as KubeObject,
+    object: decodedWithin(decoded(value), podTemplatePaths(gvk, config)) as unknown as KubeObject,
     oldObject: null,
   }
 }
@@ -155,6 +155,29 @@ export function decoded(value: Fields): Fields {
   if (texts.length === 0) return value
   const filled = texts.map(key => [key, withoutNull(metadata[key] as Fields)])
   return { ...value, metadata: { ...metadata, ...Object.fromEntries(filled) } }
+}
+
+/** And so in the templates of its pods. */
+function decodedWithin(value: Fields, patterns: readonly string[]): Fields {
+  return patterns.reduce<unknown>((object, pattern) => decodedAt(object, pattern.split('.')), value) as Fields
+}
+
+function decodedAt(value: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (!isObject(value)) return value
+  if (step === undefined) return decoded(value)
+  const isList = step.endsWith('[]')
+  const keys = step === '*' ? Object.keys(value) : [isList ? step.slice(0, -2) : step]
+  const changed = keys.flatMap(key => {
+    const was = Object.hasOwn(value, key) ? value[key] : undefined
+    const is = isList && Array.isArray(was) ? decodedItems(was, rest) : decodedAt(was, rest)
+    return is === was ? [] : [[key, is] as const]
+  })
+  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }
+}
+
+function decodedItems(items: readonly unknown[], rest: readonly string[]): readonly unknown[] {
+  const decodedOnes = items.map(item => decodedAt(item, rest))
+  return decodedOnes.every((item, index) => item === items[index]) ? items : decodedOnes
 }
 
 const TEXTS = ['labels', 'annotations'] as const

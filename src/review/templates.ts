@@ -33,14 +33,17 @@ const JOB_TEMPLATES: Readonly<Record<string, string | undefined>> = {
   'jobset.x-k8s.io/JobSet': 'spec.replicatedJobs[].template',
 }
 
-/** The Jobs of an object, in the same way, where their template has marks of its own: the rest is judged with others. */
+/**
+ * The Jobs of an object, in the same way, where their template has marks of its own, or gets those of its pods: the rest
+ * is judged with others.
+ */
 export function jobSubjects(subject: Subject, made: unknown, world: World): readonly TemplateSubject[] {
   const { request } = subject
   const pattern = JOB_TEMPLATES[`${request.kind.group}/${request.kind.kind}`]
   if (pattern === undefined || request.operation !== 'CREATE' || !isObject(made)) return []
   const owners = [rootOwner(made, request)]
   return expanded(made, pattern.split('.'), [])
-    .filter(({ template }) => isObject(template.metadata))
+    .filter(({ template }) => isObject(template.metadata) || request.kind.kind === 'CronJob')
     .map(found => subjectOfTemplate(subject, found, owners, JOB, world))
 }
 
@@ -115,9 +118,12 @@ function ownersOf(object: Fields, steps: Path, request: AdmissionRequest): reado
   const root = rootOwner(object, request)
   const between = BETWEEN[`${kind.group}/${kind.kind}`]
   if (between === undefined) return [root]
+  const ofPods = labelsOf(valueAt(object, steps))
   // The labels of a Job that a CronJob or JobSet makes stand beside its spec.
-  const jobSteps = steps.slice(0, steps.lastIndexOf('spec'))
-  const labels = between.kind === 'Job' ? labelsOf(valueAt(object, jobSteps)) : labelsOf(valueAt(object, steps))
+  const ofJob = labelsOf(valueAt(object, steps.slice(0, steps.lastIndexOf('spec'))))
+  // The API server gives a Job without labels those of its pods. JobSet's have labels of their own.
+  const isBare = kind.kind === 'CronJob' && Object.keys(ofJob).length === 0
+  const labels = between.kind === 'Job' && !isBare ? ofJob : ofPods
   return [ownerOf(between.apiVersion, between.kind, `${root.reference.name}-x`, labels, [root.reference]), root]
 }
 

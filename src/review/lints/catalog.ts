@@ -25,6 +25,7 @@ export const LINTS = [
     summary: 'a field without which no API server takes a pod or what makes pods',
   },
   { code: 'GateNeverLifted', severity: 'error', summary: 'a gate of Kueue or Muster that nobody lifts' },
+  { code: 'GroupDeadlock', severity: 'error', summary: 'pods of a group are made only when others of it run' },
   { code: 'GroupExcess', severity: 'error', summary: 'a group has more pods than it declares: some never start' },
   { code: 'GroupIncomplete', severity: 'warning', summary: 'a group has fewer pods here than it waits for' },
   { code: 'GroupInvalid', severity: 'error', summary: 'the pods of a group contradict each other' },
@@ -33,6 +34,7 @@ export const LINTS = [
   { code: 'LabelWithoutEffect', severity: 'warning', summary: 'a queue label on an object that nothing queues' },
   { code: 'NameMissing', severity: 'error', summary: 'an object has neither name nor generateName' },
   { code: 'NotRendered', severity: 'warning', summary: 'a kustomization, which is no manifest before it is built' },
+  { code: 'QueueElsewhere', severity: 'error', summary: 'pods ask for other nodes than those of their queue' },
   { code: 'QueueTooSmall', severity: 'error', summary: 'a queue can never hold the workload that names it' },
   { code: 'QueueUnlisted', severity: 'warning', summary: 'a queue is not listed, but one of nearly the same name is' },
   {

@@ -34,10 +34,23 @@ function groupFindings(pod: Pod, reason: string): readonly Found[] {
     if (value === 'true' || value === 'false') return []
     return [without(`${key} is either "true" or "false": anything else has no effect`, path)]
   })
-  if (!isGrouped || reason !== 'NoQueue') return switches
-  const message = 'the pod asks for no queue, so nothing waits for its group: add the queue label'
-  return [without(message, groupNamePath(pod)), ...switches]
+  const why = Object.hasOwn(FORMS_NO_GROUP, reason) ? FORMS_NO_GROUP[reason] : undefined
+  if (!isGrouped || why === undefined) return switches
+  const remedy = reason === 'NoQueue' ? ': add the queue label' : ''
+  return [without(`${why}, so nothing waits for its group${remedy}`, groupNamePath(pod)), ...switches]
 }
+
+/** Why pods that do not wait for themselves form no group, by the word of their review. */
+const FORMS_NO_GROUP: Readonly<Record<string, string | undefined>> = {
+  NoQueue: 'the pod asks for no queue',
+  OwnerQueued: 'the pod waits with the object that makes it, and not by itself',
+}
+
+/** Whether what is said of a group counts: its pods wait for each other only where they wait for themselves. */
+export const isAboutNobody = ({ code }: Found, reason: string): boolean =>
+  code === 'GroupInvalid'
+    ? reason === 'OwnerQueued'
+    : code.startsWith('Group') && [...Object.keys(FORMS_NO_GROUP), ...Object.keys(HOLDS_NOTHING)].includes(reason)
 
 /** Gates of Kueue's or Muster's name that nobody will lift: such a pod never starts. */
 function gateFindings({ spec }: Pod, reason: string, { engine }: Configuration): readonly Found[] {

@@ -16,7 +16,13 @@ import { POD_MARKS, queueOf } from '../../workload/pod-facts.ts'
 import { roleHash } from '../../workload/role-hash.ts'
 import type { Found } from './catalog.ts'
 import { hasTexts } from './metadata.ts'
+import type { Later } from './pods-later.ts'
 import { tooSmall } from './queues.ts'
+
+/** Whether the pods of the template are of that group. */
+function isOf(group: string, { metadata }: Fields): boolean {
+  return isObject(metadata) && hasTexts(metadata) && groupNameOf({ metadata } as unknown as Pod) === group
+}
 
 /** So many pods of a group are counted one by one: more are too many, or nobody can say whether they are too few. */
 const MAX_MEMBERS = 20_000
@@ -40,6 +46,9 @@ interface Group {
   total: number
   /** Nobody knows how many of its pods a controller makes. */
   isOpen: boolean
+  /** How many of them wait for others of the group before they are made, and why the first of these do. */
+  late: number
+  later: Later | undefined
 }
 
 /** A pod, or the pods of a template, on their way into their group. */
@@ -51,6 +60,8 @@ export interface Joining {
   /** Undefined where nobody knows how many will be made. */
   readonly count: number | undefined
   readonly name: string
+  /** If some of them are made only when others run. */
+  readonly later?: Later
 }
 
 /** The groups of all inputs, with what decides about each: their pods are kept as shapes, since most are alike. */
@@ -63,7 +74,7 @@ export class Grouped {
     this.#config = config
   }
 
-  join({ given, namespace, key, count, name }: Joining): void {
+  join({ given, namespace, key, count, name, later }: Joining): void {
     const { metadata, spec } = given
     if (!isObject(metadata) || !isObject(spec)) return
     const pod = { metadata, spec } as unknown as Pod
@@ -73,6 +84,10 @@ export class Grouped {
     const { member, isNew } = this.#memberOf(joined, pod, namespace, name)
     if (count === undefined) joined.isOpen = true
     joined.total += count ?? 1
+    if (later?.behind.some(template => isOf(group, template))) {
+      joined.late += Math.max((count ?? 1) - later.atOnce, 0)
+      joined.later ??= later
+    }
     const room = Math.max(MAX_MEMBERS - joined.members.length, isNew ? 1 : 0)
     for (let each = 0; each < Math.min(count ?? 1, room); each++) joined.members.push(member)
   }
@@ -91,7 +106,17 @@ export class Grouped {
   #groupOf(id: string, name: string, first: string, field: string): Group {
     const known = this.#groups.get(id)
     if (known !== undefined) return known
-    const group: Group = { name, first, field, shapes: [], members: [], total: 0, isOpen: false }
+    const group: Group = {
+      name,
+      first,
+      field,
+      shapes: [],
+      members: [],
+      total: 0,
+      isOpen: false,
+      late: 0,
+      later: undefined,
+    }
     this.#groups.set(id, group)
     return group
   }
@@ -130,7 +155,7 @@ export class Grouped {
   }
 
   /** What Muster would say of the group, if these were its pods. */
-  #judge({ name, members, total, isOpen, field }: Group): readonly Found[] {
+  #judge({ name, members, total, isOpen, field, late, later }: Group): readonly Found[] {
     const [pod] = members
     if (pod === undefined) return []
     const composed = composeGroup(name, members)
@@ -146,7 +171,12 @@ export class Grouped {
     }
     const small = tooSmall(queueOf(pod), composed.plan.podSets, this.#config)
     const seats = composed.plan.podSets.reduce((sum, { count }) => sum + count, 0)
-    if (total <= seats || isAdmittedAhead(pod)) return small
+    if (isAdmittedAhead(pod)) return small
+    if (later !== undefined && total - late < seats) {
+      const message = `group ${name} never starts: ${later.why}, and none runs before all ${seats} are there; ${later.remedy}`
+      return [...small, { code: 'GroupDeadlock', message, field }]
+    }
+    if (total <= seats) return small
     const message = `group ${name} has ${total} pods here and declares ${seats}: what is too many never starts`
     return [...small, { code: 'GroupExcess', message, field }]
   }

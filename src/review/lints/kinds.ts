@@ -92,7 +92,8 @@ export function kindFindings(group: string, version: string, kind: string): read
 const NAMELESS: readonly string[] = ['Binding', 'Event', 'Eviction', 'List', 'Scale']
 
 /** An object without a name, which no API server takes. */
-export function nameFindings({ metadata }: Fields, group: string, kind: string): readonly Found[] {
+export function nameFindings(object: Fields, group: string, kind: string): readonly Found[] {
+  const metadata = object.metadata ?? {}
   if (!isKnown(group, kind) || NAMELESS.includes(kind) || !isObject(metadata)) return []
   const found = (message: string, field: string): readonly Found[] => [{ code: 'NameMissing', message, field }]
   const wrong = ['name', 'generateName', 'namespace'].find(key => typeof (metadata[key] ?? '') !== 'string')

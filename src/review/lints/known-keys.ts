@@ -2,7 +2,7 @@ import * as names from '../../kube/vocabulary/names.ts'
 
 export const PREFIXES = ['kueue.x-k8s.io/', 'muster.dev/'] as const
 
-/** Kueue's keys on objects that people write, as of v0.16, besides those that Muster itself has a name for. */
+/** Kueue's keys on objects that people write, as of v0.20, besides those that Muster itself has a name for. */
 const KUEUE_KEYS = [
   'podset-required-topology',
   'podset-preferred-topology',
@@ -15,6 +15,10 @@ const KUEUE_KEYS = [
   'pod-group-pod-index-label',
   'pod-index-offset',
   'is-group-workload',
+  'safe-to-forcefully-delete',
+  'priority-boost',
+  'component-workload-index',
+  'workload-allowed-resource-flavors',
   'multikueue-origin',
   'job-owner-gvk',
   'job-owner-name',

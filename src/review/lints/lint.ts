@@ -5,7 +5,7 @@ import { placeOfField } from '../positions.ts'
 import type { Finding } from '../report.ts'
 import type { Subject } from '../subjects.ts'
 import { type Found, severityOf } from './catalog.ts'
-import { effectFindings, podEffectFindings } from './effects.ts'
+import { effectFindings, isAboutNobody, podEffectFindings } from './effects.ts'
 import { fieldFindings } from './fields.ts'
 import { hiddenTemplates } from './hidden-templates.ts'
 import { keyFindings } from './keys.ts'
@@ -42,7 +42,7 @@ export function lint(subject: Subject, known: Known, world: World): Linted {
   const own = [
     ...(isMade ? [] : writtenFindings(subject, request.object, world)),
     ...objectFindings(subject, request.object, reason, world),
-    ...surveyed,
+    ...surveyed.filter(each => !isAboutNobody(each, reason)),
     ...(isMade ? [] : bare),
   ]
   const kept = own.filter(({ code }) => !codes.has(code))

@@ -14,7 +14,10 @@ export function podSpecValues(spec: unknown, at: string, policies: readonly stri
   const names = new Set<unknown>()
   return [
     ...shapeFindings(spec, 'pod', at),
-    ...(restartPolicy == null || policies.includes(restartPolicy as string) || isPlaceholder(show(restartPolicy))
+    // An empty one is filled in like one that is left out.
+    ...(restartPolicy == null ||
+    policies.includes((restartPolicy || 'Always') as string) ||
+    isPlaceholder(show(restartPolicy))
       ? []
       : [invalid(`${at}restartPolicy`, `restartPolicy is ${policies.join(' or ')} here, not ${show(restartPolicy)}`)]),
     ...(containers === undefined || (Array.isArray(containers) && containers.length === 0)

@@ -40,11 +40,19 @@ function countFor(kind: string, spec: Fields, steps: Path): number | undefined {
   if (BY_REPLICAS.includes(kind)) return countIn(spec.replicas) ?? 1
   if (kind === 'batch/Job') return podsOf(spec)
   if (kind === 'batch/CronJob') return podsOf(fieldsOf(fieldsOf(spec.jobTemplate).spec))
+  if (kind === 'leaderworkerset.x-k8s.io/LeaderWorkerSet') return workersOf(spec, steps.at(-1) === 'leaderTemplate')
   // spec.replicatedJobs[index].template.spec.template
   const index = steps[2]
   if (kind !== 'jobset.x-k8s.io/JobSet' || typeof index !== 'number') return undefined
   const { replicas, template } = fieldsOf(Array.isArray(spec.replicatedJobs) ? spec.replicatedJobs[index] : undefined)
   return (countIn(replicas) ?? 1) * podsOf(fieldsOf(fieldsOf(template).spec))
+}
+
+/** The size of each of its groups is with the leader, which may have a template of its own. */
+function workersOf({ replicas, leaderWorkerTemplate }: Fields, isLeader: boolean): number {
+  const { size, leaderTemplate } = fieldsOf(leaderWorkerTemplate)
+  const workers = (countIn(size) ?? 1) - (isObject(leaderTemplate) ? 1 : 0)
+  return (countIn(replicas) ?? 1) * (isLeader ? 1 : workers)
 }
 
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})

@@ -17,24 +17,50 @@ import type { PodSet, QueuedWorkload } from '../../workload/queued-workload.ts'
 import { amounts } from '../../workload/requests.ts'
 import { podTemplatesIn } from '../templates.ts'
 import type { Found } from './catalog.ts'
+import { conflictFindings } from './conflicts.ts'
 import { isTexts } from './metadata.ts'
 import { replicasOf } from './pods-made.ts'
 
 const FIELD = labelPath(QUEUE_NAME)
 
 /** What is wrong with the queue that an object names. Rules of the webhooks are not said twice. */
-export function queueFindings(object: Fields, request: AdmissionRequest, world: World): readonly Found[] {
-  const queue = queueOf(object)
-  if (queue === '') return []
+export function queueFindings(given: Fields, request: AdmissionRequest, world: World): readonly Found[] {
   const { kind } = request
   const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`
   const framework = frameworkOf({ apiVersion, kind: kind.kind })
+  const object = framework === 'batch/job' ? labelledJob(given) : given
+  const queue = queueOf(object)
+  if (queue === '') return []
+  const found = foundInQueue(object, queue, framework, request, world)
+  if (object === given) return found
+  return found.map(each => (each.field === FIELD ? { ...each, field: `spec.template.${FIELD}` } : each))
+}
+
+/** The API server gives a Job without labels those of its pods. */
+function labelledJob(object: Fields): Fields {
+  const { metadata, spec } = object
+  const { labels, ...rest } = isObject(metadata) ? metadata : ({} as Fields)
+  const template = isObject(spec) && isObject(spec.template) ? spec.template : {}
+  const isBare = !isObject(labels) || Object.keys(labels).length === 0
+  if (!isBare || !isObject(template.metadata)) return object
+  return { ...object, metadata: { ...rest, labels: template.metadata.labels } }
+}
+
+function foundInQueue(
+  object: Fields,
+  queue: string,
+  framework: string | undefined,
+  request: AdmissionRequest,
+  world: World,
+): readonly Found[] {
   if (!isQueued(framework, world)) return labelFindings(object, request, world)
+  const conflicts = conflictFindings(object, request.kind, queue, world.config)
   // What it asks for counts only where there is a limit.
-  if (limitsOf(queue, world.config) === undefined) return unlisted(queue, world.config)
+  if (limitsOf(queue, world.config) === undefined) return [...unlisted(queue, world.config), ...conflicts]
   const podSets = podSetsIn(object, framework)
   return [
     ...unlisted(queue, world.config),
+    ...conflicts,
     ...tooSmall(queue, podSets, world.config),
     ...unlimited(queue, podSets, world.config),
   ]

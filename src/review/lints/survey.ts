@@ -6,6 +6,7 @@ import { pathText, podTemplatesIn } from '../templates.ts'
 import type { Found } from './catalog.ts'
 import { Duplicates } from './duplicates.ts'
 import { Grouped } from './grouped.ts'
+import { madeLater } from './pods-later.ts'
 import { podsMadeOf } from './pods-made.ts'
 
 /** Which object of the inputs, counted from 0, and which of its templates. */
@@ -43,7 +44,8 @@ export class Survey {
     for (const { steps, template } of podTemplatesIn(object, kind, this.#config)) {
       const count = podsMadeOf(object, kind, steps)
       const key = keyOf(index, pathText(steps))
-      this.#groups.join({ given: template, namespace, key, count, name: `${name}-*` })
+      const later = madeLater(object, kind, steps)
+      this.#groups.join({ given: template, namespace, key, count, name: `${name}-*`, ...(later && { later }) })
     }
   }
 

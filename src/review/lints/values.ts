@@ -1,5 +1,5 @@
 import { type Fields, isObject } from '../../kube/vocabulary/fields.ts'
-import { isLabelKey, isLabelValue, isSubdomain } from '../../kube/vocabulary/formats.ts'
+import { isLabelKey, isLabelValue, isSubdomain, MAX_LABEL_LENGTH } from '../../kube/vocabulary/formats.ts'
 import type { Found } from './catalog.ts'
 import { PREFIXES } from './known-keys.ts'
 
@@ -28,10 +28,14 @@ export function metadataValues(metadata: unknown, at: string): readonly Found[] 
 
 function labelValues(labels: Fields, at: string): readonly Found[] {
   return Object.entries(labels).flatMap(([key, value]) => {
-    // Those of queues and groups are judged by the webhooks.
-    if (PREFIXES.some(prefix => key.startsWith(prefix))) return []
     if (typeof value !== 'string' || isPlaceholder(key) || isPlaceholder(value)) return []
     const field = `${at}[${key}]`
+    // Those of queues and groups are judged by the webhooks, as names: and names may be longer than labels.
+    if (PREFIXES.some(prefix => key.startsWith(prefix))) {
+      if (value.length <= MAX_LABEL_LENGTH || !isSubdomain(value)) return []
+      const message = `no API server takes a label of more than ${MAX_LABEL_LENGTH} characters, and this has ${value.length}`
+      return [invalid(field, message)]
+    }
     if (!isLabelKey(key)) return [invalid(field, `no API server takes the label ${JSON.stringify(key.slice(0, 80))}`)]
     if (isLabelValue(value)) return []
     const message = `no API server takes ${JSON.stringify(value.slice(0, 80))} as a label: letters, digits, "-", "_" and ".", at most 63 of them`

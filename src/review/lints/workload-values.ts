@@ -50,20 +50,18 @@ export function valueFindings(object: Fields, { group, kind }: Kind, config: Con
   ]
 }
 
-const COUNTS = ['parallelism', 'completions', 'backoffLimit', 'activeDeadlineSeconds', 'ttlSecondsAfterFinished']
+const SECONDS = 'activeDeadlineSeconds'
+const COUNTS = ['parallelism', 'completions', 'backoffLimit', SECONDS, 'ttlSecondsAfterFinished']
 
 function jobValues(spec: Fields, at: string, needsPolicy = true): readonly Found[] {
   const { template } = spec
   const counts = COUNTS.flatMap(key => {
     const value = spec[key]
-    if (
-      value === undefined ||
-      value === null ||
-      (Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31)
-    )
-      return []
+    const bits = key === SECONDS ? 63 : 31
+    const isCount = Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** bits
+    if (value === undefined || value === null || isCount) return []
     if (typeof value === 'string' && isPlaceholder(value)) return []
-    return [invalid(`${at}${key}`, `${key} is a whole number from 0 on, of 31 bits, not ${show(value)}`)]
+    return [invalid(`${at}${key}`, `${key} is a whole number from 0 on, of ${bits} bits, not ${show(value)}`)]
   })
   const isIndexed = spec.completionMode === 'Indexed'
   const wrong = [

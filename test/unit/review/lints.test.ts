@@ -70,6 +70,7 @@ describe('the pods of a group are judged together', () => {
       metadata: { name: 's' },
       spec: {
         replicas,
+        podManagementPolicy: 'Parallel',
         selector: { matchExpressions: [{ key: 'other', operator: 'DoesNotExist' }] },
         template: { metadata, spec },
       },
@@ -84,7 +85,8 @@ describe('the pods of a group are judged together', () => {
     const job = (counts: object) => ({
       apiVersion: 'batch/v1',
       kind: 'Job',
-      metadata: { name: 'j' },
+      // Without labels of its own it would have those of its pods, and wait in their stead.
+      metadata: { name: 'j', labels: { own: 'label' } },
       spec: { ...counts, template },
     })
     const codes = async (object: object) => (await found([object])).map(text => text.split(' ')[1])
@@ -96,7 +98,7 @@ describe('the pods of a group are judged together', () => {
       apiVersion: 'batch/v1',
       kind: 'CronJob',
       metadata: { name: 'c' },
-      spec: { schedule: '@daily', jobTemplate: { spec: cron.spec } },
+      spec: { schedule: '@daily', jobTemplate: { metadata: { labels: { own: 'label' } }, spec: cron.spec } },
     }
     expect(await codes(cronJob)).toEqual([])
     const set = (...replicas: number[]) => ({

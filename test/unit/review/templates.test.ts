@@ -51,7 +51,12 @@ describe('the pod templates of', () => {
     ],
     ['sparkoperator.k8s.io/v1beta2', 'SparkApplication', { executor: { template: wrong } }, 'spec.executor.template'],
   ])('%s %s are reviewed', async (apiVersion, kind, spec, path) => {
-    expect(await templates(apiVersion, kind, spec)).toEqual([`${path} Pod x-* Invalid`])
+    const found = await templates(apiVersion, kind, spec)
+    expect(found.filter(each => !each.includes(' Job '))).toEqual([`${path} Pod x-* Invalid`])
+    // Without labels of its own, each of its Jobs gets those of its pods.
+    expect(found.filter(each => each.includes(' Job '))).toEqual(
+      kind === 'CronJob' ? ['spec.jobTemplate Job x-* Invalid'] : [],
+    )
   })
 
   it('a kind that the configuration names', async () => {
