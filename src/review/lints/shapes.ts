@@ -18,31 +18,77 @@ const SHAPES = {
     `activeDeadlineSeconds:1..${INT32} priority:${-INT32 - 1}..${INT32} automountServiceAccountToken:flag ` +
     'hostNetwork:flag hostPID:flag hostIPC:flag hostUsers:flag shareProcessNamespace:flag setHostnameAsFQDN:flag ' +
     'enableServiceLinks:flag dnsPolicy:ClusterFirst|ClusterFirstWithHostNet|Default|None ' +
-    'preemptionPolicy:PreemptLowerPriority|Never affinity:map securityContext:map imagePullSecrets:map[] ' +
-    'hostAliases:map[] topologySpreadConstraints:map[] resourceClaims:map[] readinessGates:map[] resources:resources',
+    'preemptionPolicy:PreemptLowerPriority|Never affinity:affinity securityContext:podSecurity ' +
+    'imagePullSecrets:reference[] hostAliases:map[] topologySpreadConstraints:spread[] resourceClaims:map[] ' +
+    'readinessGates:map[] resources:resources',
   container:
-    'image:text command:text[] args:text[] workingDir:text env:variable[] envFrom:map[] ports:port[] ' +
+    'image:text command:text[] args:text[] workingDir:text env:variable[] envFrom:variables[] ports:port[] ' +
     'volumeMounts:mount[] volumeDevices:map[] imagePullPolicy:Always|IfNotPresent|Never terminationMessagePath:text ' +
-    'terminationMessagePolicy:File|FallbackToLogsOnError stdin:flag stdinOnce:flag tty:flag lifecycle:map ' +
-    'securityContext:map resources:resources livenessProbe:probe readinessProbe:probe startupProbe:probe',
-  variable: 'name:text value:text valueFrom:map',
+    'terminationMessagePolicy:File|FallbackToLogsOnError stdin:flag stdinOnce:flag tty:flag lifecycle:lifecycle ' +
+    'securityContext:security resources:resources livenessProbe:probe readinessProbe:probe startupProbe:probe',
+  variable: 'name:text value:text valueFrom:source',
+  source: 'fieldRef:fieldRef resourceFieldRef:map configMapKeyRef:keyRef secretKeyRef:keyRef',
+  fieldRef: 'fieldPath:text apiVersion:text',
+  keyRef: 'name:text key:text optional:flag',
+  variables: 'prefix:text configMapRef:reference secretRef:reference',
+  reference: 'name:text optional:flag',
   port: 'name:text containerPort:1..65535 hostPort:0..65535 protocol:TCP|UDP|SCTP hostIP:text',
   mount: 'name:text mountPath:text subPath:text subPathExpr:text readOnly:flag',
-  volume: 'name:text',
+  volume: 'name:text emptyDir:map hostPath:hostPath configMap:map secret:map persistentVolumeClaim:claim projected:map',
+  hostPath: 'path:text type:text',
+  claim: 'claimName:text readOnly:flag',
   gate: 'name:text',
   toleration:
     'key:text operator:Exists|Equal|Lt|Gt effect:NoSchedule|PreferNoSchedule|NoExecute value:text tolerationSeconds:integer',
   resources: 'requests:map limits:map claims:map[]',
   probe:
-    'exec:map httpGet:map tcpSocket:map grpc:map initialDelaySeconds:count periodSeconds:count timeoutSeconds:count ' +
+    'exec:exec httpGet:httpGet tcpSocket:map grpc:map initialDelaySeconds:count periodSeconds:count timeoutSeconds:count ' +
     'failureThreshold:count successThreshold:count terminationGracePeriodSeconds:integer',
-  job: 'completionMode:NonIndexed|Indexed podReplacementPolicy:TerminatingOrFailed|Failed manualSelector:flag managedBy:text',
+  lifecycle: 'postStart:handler preStop:handler',
+  handler: 'exec:exec httpGet:httpGet tcpSocket:map sleep:map',
+  exec: 'command:text[]',
+  httpGet: 'path:text host:text scheme:HTTP|HTTPS httpHeaders:map[]',
+  security:
+    'runAsUser:integer runAsGroup:integer runAsNonRoot:flag privileged:flag allowPrivilegeEscalation:flag ' +
+    'readOnlyRootFilesystem:flag capabilities:capabilities seccompProfile:map',
+  capabilities: 'add:text[] drop:text[]',
+  podSecurity:
+    'runAsUser:integer runAsGroup:integer runAsNonRoot:flag fsGroup:integer supplementalGroups:integer[] ' +
+    'fsGroupChangePolicy:OnRootMismatch|Always seccompProfile:map',
+  affinity: 'nodeAffinity:nodeAffinity podAffinity:podAffinity podAntiAffinity:podAffinity',
+  nodeAffinity:
+    'requiredDuringSchedulingIgnoredDuringExecution:nodeTerms preferredDuringSchedulingIgnoredDuringExecution:preferred[]',
+  nodeTerms: 'nodeSelectorTerms:nodeTerm[]',
+  nodeTerm: 'matchExpressions:nodeExpression[] matchFields:nodeExpression[]',
+  nodeExpression: 'key:text operator:In|NotIn|Exists|DoesNotExist|Gt|Lt values:text[]',
+  preferred: 'weight:1..100 preference:nodeTerm',
+  podAffinity:
+    'requiredDuringSchedulingIgnoredDuringExecution:podTerm[] preferredDuringSchedulingIgnoredDuringExecution:weighted[]',
+  weighted: 'weight:1..100 podAffinityTerm:podTerm',
+  podTerm:
+    'topologyKey:text namespaces:text[] labelSelector:selector namespaceSelector:selector matchLabelKeys:text[] ' +
+    'mismatchLabelKeys:text[]',
+  selector: 'matchLabels:text{} matchExpressions:expression[]',
+  expression: 'key:text operator:In|NotIn|Exists|DoesNotExist values:text[]',
+  spread:
+    `maxSkew:1..${INT32} topologyKey:text whenUnsatisfiable:DoNotSchedule|ScheduleAnyway labelSelector:selector ` +
+    `minDomains:1..${INT32} nodeAffinityPolicy:Honor|Ignore nodeTaintsPolicy:Honor|Ignore matchLabelKeys:text[]`,
+  job:
+    'completionMode:NonIndexed|Indexed podReplacementPolicy:TerminatingOrFailed|Failed manualSelector:flag ' +
+    'managedBy:text podFailurePolicy:failurePolicy successPolicy:successPolicy',
+  failurePolicy: 'rules:failureRule[]',
+  failureRule: 'action:FailJob|FailIndex|Ignore|Count onExitCodes:exitCodes onPodConditions:map[]',
+  exitCodes: 'containerName:text operator:In|NotIn values:integer[]',
+  successPolicy: 'rules:successRule[]',
+  successRule: 'succeededIndexes:text succeededCount:count',
   cron:
     'schedule:text timeZone:text concurrencyPolicy:Allow|Forbid|Replace suspend:flag startingDeadlineSeconds:integer ' +
     'successfulJobsHistoryLimit:count failedJobsHistoryLimit:count',
   replicas:
     'replicas:count minReadySeconds:count revisionHistoryLimit:count progressDeadlineSeconds:count paused:flag ' +
-    'serviceName:text podManagementPolicy:OrderedReady|Parallel',
+    'serviceName:text podManagementPolicy:OrderedReady|Parallel strategy:strategy updateStrategy:updateStrategy',
+  strategy: 'type:Recreate|RollingUpdate rollingUpdate:map',
+  updateStrategy: 'type:RollingUpdate|OnDelete rollingUpdate:map',
 } as const
 
 export type ShapeName = keyof typeof SHAPES

@@ -5,6 +5,7 @@ import type { LabelSelector, StringMap } from '../../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
 import { pathText, podTemplatesIn } from '../templates.ts'
 import type { Found } from './catalog.ts'
+import { podParts } from './pod-parts.ts'
 import { podSpecValues } from './pod-values.ts'
 import { scheduleProblem } from './schedules.ts'
 import { shapeFindings } from './shapes.ts'
@@ -31,9 +32,15 @@ const JUDGED: readonly string[] = ['/Pod', 'batch/Job', 'jobset.x-k8s.io/JobSet'
 export function valueFindings(object: Fields, { group, kind }: Kind, config: Configuration): readonly Found[] {
   const name = `${group}/${kind}`
   const policies = FINITE.includes(name) ? ['OnFailure', 'Never'] : ENDLESS.includes(name) ? ['Always'] : undefined
+  const claimed = claimsIn(object.spec)
   const templates = podTemplatesIn(object, { group, kind }, config).flatMap(({ steps, template }) => {
     const at = `${pathText(steps)}.`
-    return [...metadataValues(template.metadata, at), ...podSpecValues(template.spec, `${at}spec.`, policies)]
+    return [
+      ...metadataValues(template.metadata, at),
+      ...podSpecValues(template.spec, `${at}spec.`, policies),
+      // What controllers of others add to their pods nobody here knows.
+      ...(NAMED.includes(name) ? podParts(template.spec, `${at}spec.`, claimed) : []),
+    ]
   })
   const texts = JUDGED.includes(name) ? [] : shapeFindings(object.metadata, 'metadata', 'metadata.')
   if (!NAMED.includes(name)) return [...texts, ...templates]
@@ -41,13 +48,19 @@ export function valueFindings(object: Fields, { group, kind }: Kind, config: Con
   return [
     ...texts,
     ...metadataValues(object.metadata, ''),
-    ...(name === '/Pod' ? podSpecValues(object.spec, 'spec.') : []),
+    ...(name === '/Pod' ? [...podSpecValues(object.spec, 'spec.'), ...podParts(object.spec, 'spec.', [])] : []),
     ...(name === 'batch/Job' ? [...jobValues(spec, 'spec.'), ...jobNames(nameIn(object), spec)] : []),
     ...(name === 'batch/CronJob' ? [...cronValues(spec), ...nameLength(nameIn(object), CRON_NAME)] : []),
     ...(name === 'jobset.x-k8s.io/JobSet' ? setValues(spec, nameIn(object)) : []),
     ...(ENDLESS.includes(name) ? [...shapeFindings(spec, 'replicas', 'spec.'), ...selectorValues(spec, name)] : []),
     ...templates,
   ]
+}
+
+/** The volumes that a StatefulSet gives each of its pods. */
+function claimsIn(spec: unknown): readonly string[] {
+  const claims = isObject(spec) && Array.isArray(spec.volumeClaimTemplates) ? spec.volumeClaimTemplates : []
+  return claims.map((claim: unknown) => nameIn(isObject(claim) ? claim : {}))
 }
 
 const SECONDS = 'activeDeadlineSeconds'

@@ -138,6 +138,40 @@ export const LINT_FAMILIES: readonly Family[] = [
     ],
   },
   {
+    name: 'what the parts of a pod need of each other',
+    tests: ['test/unit/review/pod-parts.test.ts'],
+    bugs: [
+      {
+        name: 'knows no volume that a StatefulSet claims',
+        from: 'the volumes of a pod are in the pod',
+        file: `${LINTS}/workload-values.ts`,
+        find: 'const claimed = claimsIn(object.spec)',
+        replace: 'const claimed = claimsIn(object.metadata)',
+      },
+      {
+        name: 'asks controllers of others for an image',
+        from: 'a pod template is a pod template',
+        file: `${LINTS}/workload-values.ts`,
+        find: '...(NAMED.includes(name) ? podParts(',
+        replace: '...(name !== "" ? podParts(',
+      },
+      {
+        name: 'takes two handlers for one',
+        from: 'there is one',
+        file: `${LINTS}/pod-parts.ts`,
+        find: 'if (set.length === 1) return []',
+        replace: 'if (set.length >= 1) return []',
+      },
+      {
+        name: 'takes an empty image for one',
+        from: 'it is there',
+        file: `${LINTS}/pod-parts.ts`,
+        find: "value === undefined || value === null || value === ''",
+        replace: 'value === undefined || value === null',
+      },
+    ],
+  },
+  {
     name: 'lints of one object',
     tests: SILENT,
     bugs: [

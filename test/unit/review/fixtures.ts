@@ -65,6 +65,6 @@ export function pod(metadata: Record<string, unknown> = {}, spec: Record<string,
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'a', labels: { [QUEUE]: 'q' }, ...metadata },
-    spec: { containers: [{ name: 'main' }], ...spec },
+    spec: { containers: [{ name: 'main', image: 'b' }], ...spec },
   }
 }

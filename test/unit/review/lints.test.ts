@@ -34,7 +34,7 @@ function member(name: string, labels: object = {}, annotations: object = {}, spe
     spec,
   )
 }
-const asking = (cpu: string) => ({ containers: [{ name: 'main', resources: { requests: { cpu } } }] })
+const asking = (cpu: string) => ({ containers: [{ name: 'main', image: 'b', resources: { requests: { cpu } } }] })
 
 describe('the pods of a group are judged together', () => {
   it('and nothing is found when all are there and agree', async () => {
@@ -182,7 +182,7 @@ describe('a queue', () => {
   it('named by an object that nothing queues', async () => {
     const text = `apiVersion: ray.io/v1\nkind: RayJob\nmetadata:\n  name: r\n  labels:\n    ${QUEUE}: q\n`
     expect(await found(text)).toEqual([expect.stringMatching(/^6 LabelWithoutEffect warning: nothing queues a RayJob/)])
-    const template = { metadata: { labels: { [QUEUE]: 'q' } }, spec: { containers: [{ name: 'a' }] } }
+    const template = { metadata: { labels: { [QUEUE]: 'q' } }, spec: { containers: [{ name: 'a', image: 'b' }] } }
     const set = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'd', labels: { [QUEUE]: 'q' } } }
     expect(
       await found([

@@ -42,13 +42,13 @@ function made(apiVersion: string, kind: string, spec: string, metadata = ''): st
   return `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: m\n${metadata}spec:\n${spec}`
 }
 const template = (label: string, indent: string, more = ''): string =>
-  `${indent}template:\n${indent}  metadata:\n${indent}    labels:\n${indent}      ${label}\n${indent}  spec: {restartPolicy: Never, containers: [{name: a${more}}]}\n`
+  `${indent}template:\n${indent}  metadata:\n${indent}    labels:\n${indent}      ${label}\n${indent}  spec: {restartPolicy: Never, containers: [{name: a, image: b${more}}]}\n`
 const endless = (label: string): string => template(label, '  ').replace('restartPolicy: Never, ', '')
 const cron = (job: string, spec = ''): string =>
   made(
     'batch/v1',
     'CronJob',
-    `  schedule: "* * * * *"\n  jobTemplate:\n${job}    spec:\n${spec}      template: {spec: {restartPolicy: Never, containers: [{name: a}]}}\n`,
+    `  schedule: "* * * * *"\n  jobTemplate:\n${job}    spec:\n${spec}      template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}\n`,
   )
 
 const MEANT = `did you mean ${Q}?`
@@ -98,7 +98,11 @@ describe('nothing is green in silence that cannot work:', () => {
     ],
     [
       'a block in the pod spec',
-      made('batch/v1', 'Job', '  template:\n    spec:\n      scheduling: {}\n      containers: [{name: a}]\n'),
+      made(
+        'batch/v1',
+        'Job',
+        '  template:\n    spec:\n      scheduling: {}\n      containers: [{name: a, image: b}]\n',
+      ),
       8,
       'UnknownField',
       'Job spec',
@@ -271,11 +275,11 @@ describe('nothing is found where nothing is wrong:', () => {
     ['a pod in a queue', pod(labelled(QUEUED))],
     [
       'a pod that came with its gate',
-      pod(labelled(QUEUED), `spec:\n  schedulingGates: [{name: ${K}admission}]\n  containers: [{name: a}]\n`),
+      pod(labelled(QUEUED), `spec:\n  schedulingGates: [{name: ${K}admission}]\n  containers: [{name: a, image: b}]\n`),
     ],
     [
       'a gate of somebody else',
-      pod('', 'spec:\n  schedulingGates: [{name: example.com/hold}]\n  containers: [{name: a}]\n'),
+      pod('', 'spec:\n  schedulingGates: [{name: example.com/hold}]\n  containers: [{name: a, image: b}]\n'),
     ],
     [
       'keys of others that sound alike',
@@ -297,7 +301,7 @@ describe('nothing is found where nothing is wrong:', () => {
     ],
     [
       'a resource that the queue does not limit',
-      pod(labelled(QUEUED), 'spec:\n  containers: [{name: a, resources: {limits: {amd.com/gpu: 4}}}]\n'),
+      pod(labelled(QUEUED), 'spec:\n  containers: [{name: a, image: b, resources: {limits: {amd.com/gpu: 4}}}]\n'),
     ],
     ['the same name in two namespaces', `${pod('  namespace: dev\n')}---\n${pod('  namespace: prod\n')}`],
     [
@@ -311,7 +315,7 @@ describe('nothing is found where nothing is wrong:', () => {
   })
 
   it("the gate of topologies is Kueue's where Kueue is the engine", async () => {
-    const text = pod('', `spec:\n  schedulingGates: [{name: ${K}topology}]\n  containers: [{name: a}]\n`)
+    const text = pod('', `spec:\n  schedulingGates: [{name: ${K}topology}]\n  containers: [{name: a, image: b}]\n`)
     expect(await found(text)).toEqual([expect.stringContaining('GateNeverLifted')])
     expect(await found(text, { engine: 'kueue' })).toEqual([])
   })

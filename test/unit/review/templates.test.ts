@@ -117,8 +117,8 @@ items:
               count: 1
             - name: worker
               count: none
-              template: {spec: {containers: [{name: a}]}}
-      spec: {containers: [{name: main}]}
+              template: {spec: {containers: [{name: a, image: b}]}}
+      spec: {containers: [{name: main, image: b}]}
 ---
 {"apiVersion": "v1", "kind": "Pod",
  "metadata": {"name": "p", "labels": {
@@ -140,7 +140,7 @@ metadata:
     ${QUEUE}: q
     kueue.x-k8s.io/pod-group-name: g
 spec:
-  containers: [{name: main}]
+  containers: [{name: main, image: b}]
 `
     expect(await errorsOf(text)).toEqual(['3:1 metadata.annotations[kueue.x-k8s.io/pod-group-total-count]'])
   })
@@ -153,7 +153,7 @@ metadata:
   labels: {${QUEUE}: q, n: 9007199254740993}
 spec:
   priority: 9223372036854775807
-  containers: [{name: main}]
+  containers: [{name: main, image: b}]
 `
     const [result] = results(await review([file('exact.yaml', text)]))
     expect(JSON.stringify(result?.errors[0])).toContain('"value":9007199254740993,')

@@ -28,18 +28,22 @@ describe('what no API server takes is found:', () => {
   it.each([
     [
       'a name in capitals',
-      made('v1', 'Pod', '  containers: [{name: a}]\n', 'Train'),
+      made('v1', 'Pod', '  containers: [{name: a, image: b}]\n', 'Train'),
       '3:18 FieldInvalid error: no API',
     ],
-    ['a name that is too long', made('v1', 'Pod', '  containers: [{name: a}]\n', 'a'.repeat(254)), '3:18 FieldInvalid'],
+    [
+      'a name that is too long',
+      made('v1', 'Pod', '  containers: [{name: a, image: b}]\n', 'a'.repeat(254)),
+      '3:18 FieldInvalid',
+    ],
     [
       'a namespace with a mark',
-      made('v1', 'Pod', '  containers: [{name: a}]\n', 'p, namespace: team_a'),
+      made('v1', 'Pod', '  containers: [{name: a, image: b}]\n', 'p, namespace: team_a'),
       '3:32 FieldInvalid',
     ],
     [
       'a label with a space',
-      made('v1', 'Pod', '  containers: [{name: a}]\n', 'p, labels: {app: a b}'),
+      made('v1', 'Pod', '  containers: [{name: a, image: b}]\n', 'p, labels: {app: a b}'),
       '3:35 FieldInvalid',
     ],
     [
@@ -336,7 +340,7 @@ describe('what may be meant is not found:', () => {
       set(`  selector: {matchExpressions: [{key: app, operator: Exists}]}\n  template: ${TEMPLATE}\n`),
     ],
     ['large pages', pod(', resources: {limits: {hugepages-2Mi: 4Mi, memory: 1Gi}}')],
-    ['a name that is filled in later', made('v1', 'Pod', '  containers: [{name: a}]\n', '"$(NAME)"')],
+    ['a name that is filled in later', made('v1', 'Pod', '  containers: [{name: a, image: b}]\n', '"$(NAME)"')],
     ['a schedule by its name', cron('"@daily"')],
     ['a schedule with steps and names', cron('"*/15 0-6 1,15 * MON-FRI"')],
     ['a whole device', pod(', resources: {limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: "1"}}')],
