@@ -7,8 +7,13 @@ import { invalid, isPlaceholder, missing, show } from './values.ts'
 
 const POLICIES: readonly string[] = ['Always', 'OnFailure', 'Never']
 
-/** Of the pods themselves. `policies`: those that the owner of a template takes. */
-export function podSpecValues(spec: unknown, at: string, policies: readonly string[] = POLICIES): readonly Found[] {
+/** Of the pods themselves. `policies`: those that the owner of a template takes; `emptyIs`: what stands for none. */
+export function podSpecValues(
+  spec: unknown,
+  at: string,
+  policies: readonly string[] = POLICIES,
+  emptyIs = 'Always',
+): readonly Found[] {
   if (!isObject(spec)) return []
   const { containers, initContainers, restartPolicy } = spec
   const names = new Set<unknown>()
@@ -16,7 +21,7 @@ export function podSpecValues(spec: unknown, at: string, policies: readonly stri
     ...shapeFindings(spec, 'pod', at),
     // An empty one is filled in like one that is left out.
     ...(restartPolicy == null ||
-    policies.includes((restartPolicy || 'Always') as string) ||
+    policies.includes((restartPolicy || emptyIs) as string) ||
     isPlaceholder(show(restartPolicy))
       ? []
       : [invalid(`${at}restartPolicy`, `restartPolicy is ${policies.join(' or ')} here, not ${show(restartPolicy)}`)]),

@@ -5,6 +5,8 @@ import type { LabelSelector, StringMap } from '../../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../../kube/vocabulary/selectors.ts'
 import { pathText, podTemplatesIn } from '../templates.ts'
 import type { Found } from './catalog.ts'
+import { HOST } from './host-names.ts'
+import { jobSetValues } from './jobset-values.ts'
 import { podParts } from './pod-parts.ts'
 import { podSpecValues } from './pod-values.ts'
 import { scheduleProblem } from './schedules.ts'
@@ -16,7 +18,8 @@ interface Kind {
   readonly kind: string
 }
 
-const FINITE: readonly string[] = ['batch/Job', 'batch/CronJob', 'jobset.x-k8s.io/JobSet']
+const JOB_SET = 'jobset.x-k8s.io/JobSet'
+const FINITE: readonly string[] = ['batch/Job', 'batch/CronJob', JOB_SET]
 const ENDLESS: readonly string[] = [
   '/ReplicationController',
   'apps/Deployment',
@@ -26,18 +29,20 @@ const ENDLESS: readonly string[] = [
 ]
 const NAMED: readonly string[] = ['/Pod', ...FINITE, ...ENDLESS]
 /** Of which webhooks say themselves that labels and annotations are no texts. */
-const JUDGED: readonly string[] = ['/Pod', 'batch/Job', 'jobset.x-k8s.io/JobSet']
+const JUDGED: readonly string[] = ['/Pod', 'batch/Job', JOB_SET]
 
 /** Values with which no API server takes a pod or what makes pods, and which nothing else here judges. */
 export function valueFindings(object: Fields, { group, kind }: Kind, config: Configuration): readonly Found[] {
   const name = `${group}/${kind}`
   const policies = FINITE.includes(name) ? ['OnFailure', 'Never'] : ENDLESS.includes(name) ? ['Always'] : undefined
+  // Its controller writes the policy of a JobSet's pods where there is none.
+  const emptyIs = name === JOB_SET ? 'OnFailure' : 'Always'
   const claimed = claimsIn(object.spec)
   const templates = podTemplatesIn(object, { group, kind }, config).flatMap(({ steps, template }) => {
     const at = `${pathText(steps)}.`
     return [
       ...metadataValues(template.metadata, at),
-      ...podSpecValues(template.spec, `${at}spec.`, policies),
+      ...podSpecValues(template.spec, `${at}spec.`, policies, emptyIs),
       // What controllers of others add to their pods nobody here knows.
       ...(NAMED.includes(name) ? podParts(template.spec, `${at}spec.`, claimed) : []),
     ]
@@ -51,16 +56,19 @@ export function valueFindings(object: Fields, { group, kind }: Kind, config: Con
     ...(name === '/Pod' ? [...podSpecValues(object.spec, 'spec.'), ...podParts(object.spec, 'spec.', [])] : []),
     ...(name === 'batch/Job' ? [...jobValues(spec, 'spec.'), ...jobNames(nameIn(object), spec)] : []),
     ...(name === 'batch/CronJob' ? [...cronValues(spec), ...nameLength(nameIn(object), CRON_NAME)] : []),
-    ...(name === 'jobset.x-k8s.io/JobSet' ? setValues(spec, nameIn(object)) : []),
+    ...(name === JOB_SET ? [...setValues(spec, nameIn(object)), ...jobSetValues(spec, nameIn(object))] : []),
     ...(ENDLESS.includes(name) ? [...shapeFindings(spec, 'replicas', 'spec.'), ...selectorValues(spec, name)] : []),
     ...templates,
   ]
 }
 
-/** The volumes that a StatefulSet gives each of its pods. */
+/** The volumes that a StatefulSet, or a JobSet, gives each of its pods. */
 function claimsIn(spec: unknown): readonly string[] {
-  const claims = isObject(spec) && Array.isArray(spec.volumeClaimTemplates) ? spec.volumeClaimTemplates : []
-  return claims.map((claim: unknown) => nameIn(isObject(claim) ? claim : {}))
+  const { volumeClaimTemplates, volumeClaimPolicies } = isObject(spec) ? spec : {}
+  const policies = Array.isArray(volumeClaimPolicies) ? volumeClaimPolicies : []
+  return [volumeClaimTemplates, ...policies.map((policy: unknown) => isObject(policy) && policy.templates)]
+    .flatMap((claims): readonly unknown[] => (Array.isArray(claims) ? claims : []))
+    .map(claim => nameIn(isObject(claim) ? claim : {}))
 }
 
 const SECONDS = 'activeDeadlineSeconds'
@@ -129,9 +137,6 @@ function cronValues(cron: Fields): readonly Found[] {
     ...(isObject(spec) ? jobValues(spec, 'spec.jobTemplate.spec.') : []),
   ]
 }
-
-/** The names of its Jobs are part of host names, which begin with a letter there. */
-const HOST = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** Its controller writes the restart policy of its Jobs where there is none. */
 function setValues({ replicatedJobs }: Fields, set: string): readonly Found[] {

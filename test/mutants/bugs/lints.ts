@@ -172,6 +172,33 @@ export const LINT_FAMILIES: readonly Family[] = [
     ],
   },
   {
+    name: 'the Jobs of a JobSet together',
+    tests: ['test/unit/review/jobset-values.test.ts'],
+    bugs: [
+      {
+        name: 'lets a Job wait for itself, as JobSet does',
+        from: 'its name is among the names',
+        file: `${LINTS}/jobset-values.ts`,
+        find: 'names.slice(0, index)',
+        replace: 'names.slice(0, index + 1)',
+      },
+      {
+        name: 'forgets that the pods of a JobSet are indexed',
+        from: 'a Job without a mode is NonIndexed',
+        file: `${LINTS}/jobset-values.ts`,
+        find: "completionMode === undefined || completionMode === null || completionMode === 'Indexed'",
+        replace: "completionMode === 'Indexed'",
+      },
+      {
+        name: 'knows no volume that a JobSet claims',
+        from: 'StatefulSets have them elsewhere',
+        file: `${LINTS}/workload-values.ts`,
+        find: '[volumeClaimTemplates, ...policies',
+        replace: '[volumeClaimTemplates, ...policies.slice(policies.length)',
+      },
+    ],
+  },
+  {
     name: 'lints of one object',
     tests: SILENT,
     bugs: [
