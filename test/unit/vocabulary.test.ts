@@ -44,6 +44,7 @@ const CACHES = 'reconciler/caches.ts'
 const JOB_WRITES = 'reconciler/jobs/job-writes.ts'
 const CACHE = 'reconciler/cache-contents.ts'
 const FIND = 'insight/explain/find.ts'
+const NOT_OURS = 'insight/explain/not-ours.ts'
 const DASHBOARD = 'insight/dashboard/caches.ts'
 const LEAVING_PODS = 'uninstall/pods.ts'
 const LEAVING_GROUPS = 'uninstall/groups.ts'
@@ -74,16 +75,16 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
       CACHES,
       'engines/builtin/messages.ts',
       'review/lints/queues.ts',
-      FIND,
+      NOT_OURS,
       'insight/explain/next-step.ts',
     ],
   },
   MANAGED: {
     read: POD,
     written: [MUTATION, PERFORM, CACHE, LEAVING_PODS],
-    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES, FIND, DASHBOARD],
+    named: [CLAIMS, GUARD, VALIDATION, COVERAGE, CACHES, FIND, NOT_OURS, DASHBOARD],
   },
-  ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE, LEAVING_PODS], named: [CLAIMS, GUARD] },
+  ADMISSION_GATE: { read: POD, written: [MUTATION, PERFORM, CACHE, LEAVING_PODS], named: [CLAIMS, GUARD, NOT_OURS] },
   ROLE_HASH: {
     read: POD,
     written: [MUTATION, CACHE, 'review/lints/grouped.ts', LEAVING_PODS],
@@ -143,7 +144,7 @@ const HOMES: Readonly<Record<Exclude<keyof typeof names, ObjectName>, Home>> = {
   POD_GROUP: {
     read: POD,
     written: ['webhooks/pod-groups/mutation.ts', MUTATION, 'coscheduling/kai/perform.ts', KAI_CACHE, LEAVING_PODS],
-    named: ['webhooks/pod-groups/guard.ts', 'coscheduling/kai/caches.ts', COVERAGE],
+    named: ['webhooks/pod-groups/guard.ts', 'coscheduling/kai/caches.ts', COVERAGE, NOT_OURS],
   },
   POD_GROUP_OF: {
     read: 'coscheduling/kai/naming.ts',
