@@ -4,15 +4,18 @@ import type { OwnerReference } from '../../../src/kube/vocabulary/objects.ts'
 import type { Stored } from '../model/server.ts'
 import { IMAGE, QUEUE, TOLERATIONS } from './objects.ts'
 
+/** Less than any step of a chapter shortens a deletion by. */
+const BETWEEN_STEPS_S = 4
+
 /**
  * Puts answers into words that mean the same on every server: uids by identity, resource versions by where they were
- * seen before or whether they are newer than all that was, times by how far they moved.
+ * seen before or whether they are newer than all that was, times by how far they moved besides the time between the steps.
  */
 export class Names {
   readonly #uids = new Map<string, string>()
   /** Of each object, the versions that were shown and the step that showed each first. */
   readonly #versions = new Map<string, Map<string, string>>()
-  readonly #deletedAt = new Map<string, number>()
+  readonly #deletedAt = new Map<string, { readonly seconds: number; readonly grace: number }>()
   #newest = 0
 
   object(object: Stored, step: string): object {
@@ -27,7 +30,8 @@ export class Names {
       annotations: metadata.annotations,
       finalizers: metadata.finalizers,
       owners: metadata.ownerReferences?.map(owner => this.#owner(owner)),
-      deletion: deletionTimestamp == null ? undefined : { moved: this.#moved(uid, deletionTimestamp), grace },
+      deletion:
+        deletionTimestamp == null ? undefined : { moved: this.#moved(uid, deletionTimestamp, grace ?? 0), grace },
       spec: specOf(object.kind, spec as Fields),
       status: statusOf(object.kind, (status ?? {}) as Fields),
     })
@@ -60,11 +64,13 @@ export class Names {
     return withoutEmpty({ kind, name, uid: this.#uid(uid), controller })
   }
 
-  #moved(uid: string, timestamp: string): number {
+  /** A real server has asked its clock again: what passed between two steps is none of its answer. */
+  #moved(uid: string, timestamp: string, grace: number): number {
     const seconds = Date.parse(timestamp) / 1000
-    const first = this.#deletedAt.get(uid) ?? seconds
+    const first = this.#deletedAt.get(uid) ?? { seconds, grace }
     this.#deletedAt.set(uid, first)
-    return seconds - first
+    const [moved, asked] = [seconds - first.seconds, grace - first.grace]
+    return moved >= asked && moved - asked <= BETWEEN_STEPS_S ? asked : moved
   }
 }
 
