@@ -20,18 +20,18 @@ const jobs = (...of: readonly object[]) => ({
     ...each,
   })),
 })
-const after = (name: unknown, status: unknown = 'Ready') => ({ dependsOn: [{ name, status }] })
+const behind = (name: unknown, status: unknown = 'Ready') => ({ dependsOn: [{ name, status }] })
 const AT = 'FieldInvalid error spec.replicatedJobs'
 
 describe('the Jobs of a JobSet', () => {
   it('wait for those before them, and not for themselves or for nobody', async () => {
-    expect(await found(jobs({}, after('r0')))).toEqual([])
-    expect(await found(jobs({}, {}, after('r0', 'Complete')))).toEqual([])
-    expect(await found(jobs({}, after('$NAME')))).toEqual([])
-    expect(await found(jobs({}, after('r1')))).toEqual([
+    expect(await found(jobs({}, behind('r0')))).toEqual([])
+    expect(await found(jobs({}, {}, behind('r0', 'Complete')))).toEqual([])
+    expect(await found(jobs({}, behind('$NAME')))).toEqual([])
+    expect(await found(jobs({}, behind('r1')))).toEqual([
       `${AT}[1].dependsOn[0].name: "r1" waits for itself: it never starts`,
     ])
-    for (const wrong of [jobs(after('r1'), {}), jobs({}, after('nobody'))]) {
+    for (const wrong of [jobs(behind('r1'), {}), jobs({}, behind('nobody'))]) {
       expect(await found(wrong)).toEqual([
         expect.stringMatching(/FieldInvalid.*there is no "(r1|nobody)" among the Jobs/),
       ])
@@ -39,17 +39,17 @@ describe('the Jobs of a JobSet', () => {
   })
 
   it('say for what they wait', async () => {
-    expect(await found(jobs({}, after('r0', 'Done')))).toEqual([
+    expect(await found(jobs({}, behind('r0', 'Done')))).toEqual([
       `${AT}[1].dependsOn[0].status: status is Ready or Complete, not "Done"`,
     ])
-    expect(await found(jobs({}, after('r0', null)))).toEqual([
+    expect(await found(jobs({}, behind('r0', null)))).toEqual([
       expect.stringMatching(/^FieldMissing warning .*status: /),
     ])
-    expect(await found(jobs({}, after('')))).toEqual([expect.stringMatching(/^FieldMissing warning .*name: /)])
+    expect(await found(jobs({}, behind('')))).toEqual([expect.stringMatching(/^FieldMissing warning .*name: /)])
   })
 
   it('come in one order', async () => {
-    const both = { startupPolicy: { startupPolicyOrder: 'InOrder' }, ...jobs({}, after('r0')) }
+    const both = { startupPolicy: { startupPolicyOrder: 'InOrder' }, ...jobs({}, behind('r0')) }
     expect(await found(both)).toEqual([`${AT}[1].dependsOn: startupPolicy InOrder and dependsOn exclude each other`])
   })
 
