@@ -27,6 +27,10 @@ function flooded(object: object, map: Map, count: number): object {
   return { ...object, metadata: { ...metadata, [map]: { ...metadata[map], ...many(count) } } }
 }
 
+const each = <T>(count: number, make: (name: string) => T): readonly T[] =>
+  Array.from({ length: count }, (_, index) => make(`k${index.toString(36)}`))
+const volume = (name: string): object => ({ name, emptyDir: {} })
+
 const create = ['create', '-f', '-']
 const pod = (name: string): object => queuedPod({ namespace: RED, name, queue: CLOSED })
 const job = (name: string, queue?: string): object =>
@@ -62,6 +66,26 @@ describe('thousands of marks', () => {
     await field.passes(EDITOR, patch('job', 'hundreds', { metadata: { labels: { app: 'a' } } }))
     await field.passes(ADMIN, ['delete', 'pod', 'hundreds', '--wait=false'])
     await field.isGone('hundreds')
+  })
+
+  it.each<[string, object, object]>([
+    ['tolerations', { tolerations: each(1001, key => ({ key, operator: 'Exists' })) }, {}],
+    ['schedulingGates', { schedulingGates: each(1001, name => ({ name })) }, {}],
+    ['volumes', { volumes: each(1001, name => ({ name, emptyDir: {} })) }, {}],
+    ['finalizers', {}, { finalizers: each(1001, name => `example.com/${name}`) }],
+  ])('of another kind make no pod that takes forever to write, and so to delete: %s', async (list, spec, metadata) => {
+    const made = pod('slow') as { metadata: object; spec: object }
+    const slow = { ...made, metadata: { ...made.metadata, ...metadata }, spec: { ...made.spec, ...spec } }
+    expect(await field.refused(CREATOR, create, slow)).toContain(list)
+  })
+
+  it('while dozens of those are nobody’s affair either', async () => {
+    const made = pod('dozens') as { spec: object }
+    const spec = { tolerations: each(64, key => ({ key, operator: 'Exists' })), volumes: each(64, volume) }
+    await field.passes(CREATOR, create, { ...made, spec: { ...made.spec, ...spec } })
+    await field.passes(ADMIN, patch('pod', 'dozens', { metadata: { labels: { app: 'a' } } }))
+    await field.passes(ADMIN, ['delete', 'pod', 'dozens', '--wait=false'])
+    await field.isGone('dozens')
   })
 
   it('keep no pod that has them all the same from being deleted', async () => {
