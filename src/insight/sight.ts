@@ -28,6 +28,7 @@ export class Sight {
   readonly api: ReadOnlyApi
   readonly clock: Clock
   readonly #unseen = new Set<string>()
+  readonly #unserved = new Set<string>()
 
   constructor(api: ReadOnlyApi, clock: Clock) {
     this.api = api
@@ -37,6 +38,11 @@ export class Sight {
   /** What may not be read, and by which right it might. */
   get unseen(): readonly string[] {
     return [...this.#unseen]
+  }
+
+  /** What was listed and is no kind of this cluster. */
+  isUnserved(resource: Resource): boolean {
+    return this.#unserved.has(nameOf(resource))
   }
 
   note(what: string): void {
@@ -62,6 +68,7 @@ export class Sight {
       this.note(`${plural(resource.kind)}${resource.namespaced ? where : ''} (needs list on ${nameOf(resource)})`)
       return 'denied'
     }
+    if (listed === 'absent') this.#unserved.add(nameOf(resource))
     return listed === 'absent' || listed === undefined ? [] : [...listed.items.values()]
   }
 

@@ -15,6 +15,7 @@ type Denies = (call: string) => boolean
 export class ReadingApi implements ReadOnlyApi {
   readonly calls: string[] = []
   denies: Denies = () => false
+  serves: (resource: Resource) => boolean = () => true
   readonly #objects: readonly (readonly [Resource, KubeObject])[]
 
   constructor(objects: readonly (readonly [Resource, KubeObject])[]) {
@@ -30,6 +31,7 @@ export class ReadingApi implements ReadOnlyApi {
 
   async list<T extends KubeObject>(resource: Resource, query: ListOptions): Promise<ObjectList<T>> {
     this.#enter(`list ${resource.plural}${query.namespace === undefined ? '' : ` in ${query.namespace}`}`)
+    if (!this.serves(resource)) throw new ApiError(404, 'NotFound', 'the server could not find the requested resource')
     const wanted = query.labelSelector?.split(',').map(part => part.split('=')) ?? []
     const uid = /^regarding\.uid=(.+)$/.exec(query.fieldSelector ?? '')?.[1]
     const items = this.#of(resource, query.namespace)

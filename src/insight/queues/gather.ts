@@ -10,6 +10,12 @@ export async function gatherWorkloads(
 ): Promise<readonly QueuedWorkload[]> {
   const prepare = (workload: QueuedWorkload): QueuedWorkload => engine.forCache(workload)
   const all = await sight.list<QueuedWorkload>(engine.workloads, {}, prepare)
+  if (sight.isUnserved(engine.workloads)) {
+    const { plural, group } = engine.workloads
+    sight.note(
+      `Workloads: the API server serves no ${plural}.${group}, so nothing is admitted (muster doctor says more)`,
+    )
+  }
   if (all !== 'denied') return all
   const own = await sight.list<QueuedWorkload>(engine.workloads, { namespace }, prepare)
   return own === 'denied' ? [] : own

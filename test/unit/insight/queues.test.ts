@@ -56,6 +56,12 @@ describe('the report of the queues', () => {
     expect(renderQueues(report, VIEW)).toContain('not seen: Workloads of all namespaces')
   })
 
+  it('does not take a cluster without Workloads for one in which nobody waits', async () => {
+    const api = new ReadingApi(cluster())
+    api.serves = ({ plural }) => plural !== 'workloads'
+    expect((await reported(api)).unseen).toEqual([expect.stringContaining('serves no workloads.muster.dev')])
+  })
+
   it('shows the first few of many, and everybody when asked', async () => {
     const many = Array.from(
       { length: 9 },
