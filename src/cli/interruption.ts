@@ -26,6 +26,44 @@ const BREATH_MS = 50
 /** Who has not paused by then waits for an input that may never come. */
 const PATIENCE_MS = 1_000
 
+/** Nobody presses the keys twice within this. */
+const ECHO_MS = 500
+
+/**
+ * One Ctrl-C comes more than once: the terminal sends it to every process, and npm and our own launcher (bin/muster.js)
+ * send theirs on. The echoes are not a second one, by which somebody shows that he has lost patience; that ends the
+ * process as it would have without this.
+ */
+function onFirst(
+  signals: readonly Signal[],
+  hear: (signal: Signal) => void,
+  again: (signal: Signal) => void = endBy,
+): () => void {
+  let firstAt: number | undefined
+  const listeners = signals.map(signal => {
+    const listener = (): void => {
+      if (firstAt === undefined) {
+        firstAt = performance.now()
+        hear(signal)
+      } else if (performance.now() - firstAt > ECHO_MS) {
+        stop()
+        again(signal)
+      }
+    }
+    process.on(signal, listener)
+    return [signal, listener] as const
+  })
+  const stop = (): void => {
+    for (const [signal, listener] of listeners) process.off(signal, listener)
+  }
+  return stop
+}
+
+/** As it would without a listener. */
+const endBy = (signal: Signal): void => {
+  process.kill(process.pid, signal)
+}
+
 /**
  * Listens for Ctrl-C. Who works through a long input pauses now and then, since a signal is heard only in between, and
  * `pause` throws when there was one; if nobody does, `giveUp` ends what cannot be ended in order. A second signal ends
@@ -38,14 +76,10 @@ export function listenForSignals(giveUp: (interrupted: Interrupted) => void): {
   let interrupted: Interrupted | undefined
   let timer: NodeJS.Timeout | undefined
   let last = performance.now()
-  const listeners = SIGNALS.map(signal => {
-    const listener = (): void => {
-      const found = new Interrupted(signal)
-      interrupted = found
-      timer = setTimeout(() => giveUp(found), PATIENCE_MS)
-    }
-    process.once(signal, listener)
-    return [signal, listener] as const
+  const stopListening = onFirst(SIGNALS, signal => {
+    const found = new Interrupted(signal)
+    interrupted = found
+    timer = setTimeout(() => giveUp(found), PATIENCE_MS)
   })
   const breathe = async (): Promise<void> => {
     await setImmediate()
@@ -56,7 +90,7 @@ export function listenForSignals(giveUp: (interrupted: Interrupted) => void): {
     pause: () => (performance.now() - last < BREATH_MS ? undefined : breathe()),
     stop() {
       clearTimeout(timer)
-      for (const [signal, listener] of listeners) process.off(signal, listener)
+      stopListening()
     },
   }
 }
@@ -68,12 +102,11 @@ export function listenForSignals(giveUp: (interrupted: Interrupted) => void): {
 export function waitForStop(): { readonly first: Promise<NodeJS.Signals>; readonly stopping: AbortSignal } {
   const controller = new AbortController()
   const first = new Promise<NodeJS.Signals>(resolve => {
-    const hear = (signal: NodeJS.Signals): void => {
-      if (controller.signal.aborted) process.exit(EXIT.internal)
+    const hear = (signal: Signal): void => {
       controller.abort()
       resolve(signal)
     }
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, hear)
+    onFirst(['SIGTERM', 'SIGINT'], hear, () => process.exit(EXIT.internal))
   })
   return { first, stopping: controller.signal }
 }
@@ -90,7 +123,7 @@ export async function unlessInterrupted<T>(stopping: AbortSignal, work: Promise<
 /** Ctrl-C, or whoever reads what is printed has had enough: for commands that go on until then. */
 export function interrupted(): AbortSignal {
   const controller = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  onFirst(['SIGINT', 'SIGTERM'], () => controller.abort())
   process.stdout.once('error', () => controller.abort())
   return controller.signal
 }
