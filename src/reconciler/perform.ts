@@ -49,9 +49,15 @@ export function resultOf(error: unknown): Result {
   if (!(error instanceof ApiError)) throw error
   if (error.status === 404) return GONE
   if (error.status === 409) return STALE
-  if (error.status === 403 || error.status === 422 || error.status === 400) return refusal(error)
+  if (error.status === 403 || error.status === 422 || error.status === 400 || isUnjudged(error)) return refusal(error)
   throw error
 }
+
+/**
+ * So the API server answers when a webhook that fails closed does not answer it. That may pass, and may last for days:
+ * somebody else's policy engine that is down is the most common of all reasons why a gate does not fall.
+ */
+const isUnjudged = ({ status, reason }: ApiError): boolean => status === 500 && reason === 'InternalError'
 
 /** Whether a refusal of what the write says means that it came too early or too late. */
 function meansStale(action: Action): boolean {

@@ -1,4 +1,6 @@
 import { QUEUE_NAME } from '../../kube/vocabulary/names.ts'
+import type { JobUnit } from '../../reconciler/jobs/job-unit.ts'
+import { isHeld } from '../../workload/job-facts.ts'
 import { hasOurFinalizer, isDeleting } from '../../workload/pod-facts.ts'
 import type { Reason } from '../../workload/reasons.ts'
 import type { NextStep, QueueStanding } from './explanation.ts'
@@ -76,6 +78,8 @@ const STEPS: Readonly<Record<Reason, Step>> = {
   }),
   Evicted: facts => {
     const workload = workloadIn(facts.found)
+    const { found } = facts
+    if (found.kind === 'job' && found.unit.job !== undefined && isHeld(found.unit.job)) return resume(found.unit)
     if (workload?.spec.active !== false) {
       return { what: 'Nothing: when its pods have stopped, it waits for its turn again.', who: MUSTER }
     }
@@ -90,6 +94,13 @@ const STEPS: Readonly<Record<Reason, Step>> = {
   }),
   Finished: facts =>
     isLeaving(facts) ? LEAVES : { what: 'Nothing: it is over. To run it again, create it anew.', who: AUTHOR },
+}
+
+/** Its user has suspended it, and nobody else may resume it. */
+function resume({ kind, job }: JobUnit): NextStep {
+  const { namespace, name } = job?.metadata ?? {}
+  const command = `kubectl patch ${kind.word} ${name} -n ${namespace} --type=merge -p '{"spec":{"suspend":false}}'`
+  return { what: `Resume it, and it waits in its queue again: ${command}`, who: `whoever may update the ${kind.word}` }
 }
 
 const HOLDERS = 'whoever runs what is before it'

@@ -40,6 +40,13 @@ export const INSIGHT_FAMILIES: readonly Family[] = [
         replace: 'if (status?.admission) return { view, verdict: undefined }',
       },
       {
+        name: 'says of a Job that its user holds that Muster will start it',
+        from: '"Nothing: when its pods have stopped, it waits for its turn again"',
+        file: `${EXPLAIN}/next-step.ts`,
+        find: 'isHeld(found.unit.job)) return',
+        replace: '!isHeld(found.unit.job)) return',
+      },
+      {
         name: 'says that nothing is held back of a pod that our gate holds without our label',
         from: 'an administrator took the label off: "Nothing, if it shall not wait"',
         file: `${EXPLAIN}/not-ours.ts`,

@@ -166,6 +166,17 @@ describe('explain', () => {
     expect(explanation.next.what).toContain(`kubectl patch workloads.muster.dev ${workload.metadata.name} -n ml`)
   })
 
+  it('says of a Job that its user has suspended that he resumes it, and how', async () => {
+    const annotations = { 'muster.dev/queued': 'true', 'muster.dev/held': 'true' }
+    const held = { ...job({ annotations }), spec: { ...job().spec, suspend: true } }
+    const { reason, next } = await explained(new ReadingApi([...cluster(), [JOBS, held]]), {
+      ...{ kind: 'job', namespace: 'ml', name: 'train' },
+    })
+    expect(reason).toBe('Evicted')
+    expect(next.what).toContain('kubectl patch job train -n ml --type=merge')
+    expect(next.who).toBe('whoever may update the job')
+  })
+
   it('explains a pod of a Job by its Job', async () => {
     const job = {
       metadata: { name: 'night', namespace: 'ml', uid: 'uid-night', labels: { 'kueue.x-k8s.io/queue-name': 'team-a' } },

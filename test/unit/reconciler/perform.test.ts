@@ -143,6 +143,12 @@ describe('a write of the reconciler', () => {
     expect(await perform(lift, apiThat(error).api, memory)).toEqual({ kind: 'blocked', message })
   })
 
+  it("is blocked, too, while somebody else's webhook that fails closed does not answer", async () => {
+    const message = 'Internal error occurred: failed calling webhook "x": failed to call webhook: connection refused'
+    const error = new ApiError(500, 'InternalError', message)
+    expect(await perform(lift, apiThat(error).api, memory)).toEqual({ kind: 'blocked', message })
+  })
+
   it.each([429, 500, 503])('is thrown to be tried again when the API server answers %i', async status => {
     const error = new ApiError(status, 'Later', 'later')
     await expect(perform({ kind: 'DeletePod', pod }, apiThat(error).api, memory)).rejects.toBe(error)
