@@ -7,6 +7,7 @@ import type { World } from '../webhooks/world.ts'
 import { ClusterState } from './cluster-state.ts'
 import { Inputs } from './inputs.ts'
 import type { Baseline } from './lints/baseline.ts'
+import { configurationFindings } from './lints/configurations.ts'
 import { lint } from './lints/lint.ts'
 import { type Suppressions, suppressionsIn } from './lints/suppression.ts'
 import { Survey } from './lints/survey.ts'
@@ -83,7 +84,7 @@ async function surveyOf(
     await options.pause?.()
     if ('message' in read) continue
     for (const subject of await subjectsOf(read, options, envelopeCheck)) {
-      if (!('message' in subject)) survey.add(subject)
+      if (!('message' in subject)) survey.add(subject, await configurationFindings(subject))
     }
   }
   survey.finish()

@@ -13,6 +13,11 @@ export const LINTS = [
     severity: 'warning',
     summary: 'a lint is suppressed without a reason, or under a code that no lint has',
   },
+  {
+    code: 'ConfigurationInvalid',
+    severity: 'error',
+    summary: 'a configuration of Muster with which it would not start',
+  },
   { code: 'DuplicateName', severity: 'error', summary: 'two objects of a kind have the same name' },
   {
     code: 'FieldInvalid',

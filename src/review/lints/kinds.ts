@@ -60,6 +60,14 @@ const HOMES: ReadonlyMap<string, string> = new Map(
   ),
 )
 
+/** Versions that others have left, of kinds that they still have. */
+const LEFT: Readonly<Record<string, Pick<Group, 'versions' | 'kinds'>>> = {
+  'kueue.x-k8s.io': {
+    versions: ['v1alpha1', 'v1alpha2'],
+    kinds: ['AdmissionCheck', 'ClusterQueue', 'LocalQueue', 'ResourceFlavor', 'Workload', 'WorkloadPriorityClass'],
+  },
+}
+
 /** Groups that are gone for good: their kinds live elsewhere now. */
 const GONE: readonly string[] = ['extensions']
 
@@ -68,7 +76,9 @@ export function kindFindings(group: string, version: string, kind: string): read
   const own = Object.hasOwn(GROUPS, group) ? GROUPS[group] : undefined
   const home = HOMES.get(kind)
   if (own?.kinds.includes(kind)) {
-    if (own.isOpen || own.versions.includes(version)) return []
+    const left = Object.hasOwn(LEFT, group) ? LEFT[group] : undefined
+    const isLeft = left?.kinds.includes(kind) === true && left.versions.includes(version)
+    if (own.versions.includes(version) || (own.isOpen && !isLeft)) return []
     return wrong('apiVersion', `no API server serves ${kind} in version ${version}: write ${home}`)
   }
   // One that had its items would have been taken apart.
@@ -100,6 +110,14 @@ export function nameFindings(object: Fields, group: string, kind: string): reado
   if (wrong !== undefined) return found(`metadata.${wrong} must be a text: put it in quotes`, `metadata.${wrong}`)
   if (metadata.name || metadata.generateName) return []
   return found(`a ${kind} needs a name: add metadata.name or metadata.generateName`, 'metadata')
+}
+
+/** Of what waits in such a queue nothing ever starts, and Kueue says so in its status only. */
+export function localQueueFindings({ spec }: Fields, group: string, kind: string): readonly Found[] {
+  if (group !== 'kueue.x-k8s.io' || kind !== 'LocalQueue') return []
+  if (isObject(spec) && spec.clusterQueue) return []
+  const message = 'a LocalQueue without its ClusterQueue admits nothing: what waits in it never starts'
+  return [{ code: 'FieldMissing', message, field: 'spec.clusterQueue' }]
 }
 
 const isKnown = (group: string, kind: string): boolean =>

@@ -9,7 +9,7 @@ import { effectFindings, isAboutNobody, podEffectFindings } from './effects.ts'
 import { fieldFindings } from './fields.ts'
 import { hiddenTemplates } from './hidden-templates.ts'
 import { keyFindings } from './keys.ts'
-import { kindFindings, nameFindings, renderFindings } from './kinds.ts'
+import { kindFindings, localQueueFindings, nameFindings, renderFindings } from './kinds.ts'
 import { hasTexts } from './metadata.ts'
 import { ownerFindings, queueFindings, replicaFindings } from './queues.ts'
 import type { Suppressions } from './suppression.ts'
@@ -56,6 +56,7 @@ function writtenFindings({ request }: Subject, object: Fields, { config }: World
     ...kindFindings(kind.group, kind.version, kind.kind),
     ...renderFindings(kind.group, kind.kind),
     ...nameFindings(object, kind.group, kind.kind),
+    ...localQueueFindings(object, kind.group, kind.kind),
     ...fieldFindings(object, kind, config),
     ...hiddenTemplates(object, kind, config),
     ...replicaFindings(object, kind, config),

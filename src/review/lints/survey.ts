@@ -20,6 +20,7 @@ export class Survey {
   readonly #config: Configuration
   readonly #duplicates: Duplicates
   readonly #groups: Grouped
+  readonly #own = new Map<number, readonly Found[]>()
   #index = 0
 
   /** `namespace`: of objects that name none. */
@@ -29,9 +30,10 @@ export class Survey {
     this.#groups = new Grouped(config)
   }
 
-  /** In the order of the inputs: the review will ask by the same counting. */
-  add({ request, isReview }: Subject): void {
+  /** In the order of the inputs: the review will ask by the same counting. `own`: what was found by others so far. */
+  add({ request, isReview }: Subject, own: readonly Found[] = []): void {
     const index = this.#index++
+    if (own.length > 0) this.#own.set(index, own)
     const { object, operation, kind } = request
     if (isReview || operation !== 'CREATE' || !isObject(object)) return
     // What is there twice, as in a base and its overlay, will be there once.
@@ -58,7 +60,7 @@ export class Survey {
   find(subject: Subject, index: number): readonly Found[] {
     const { source, isReview, request } = subject
     if (isReview || request.operation !== 'CREATE') return []
-    const own = source.path === undefined ? this.#duplicates.find(subject) : []
+    const own = source.path === undefined ? [...(this.#own.get(index) ?? []), ...this.#duplicates.find(subject)] : []
     return [...own, ...this.#groups.find(keyOf(index, source.path))]
   }
 }

@@ -129,6 +129,20 @@ export const LINT_FAMILIES: readonly Family[] = [
         replace: "between.kind === 'Job' ? ofJob : ofPods",
       },
       {
+        name: 'judges no configuration',
+        from: 'it is no object of the API',
+        file: `${LINTS}/configurations.ts`,
+        find: 'request.kind.group !== GROUP || isReview',
+        replace: 'request.kind.group === GROUP || isReview',
+      },
+      {
+        name: 'takes a version that Kueue has left',
+        from: 'versions of others are theirs',
+        file: `${LINTS}/kinds.ts`,
+        find: '(own.isOpen && !isLeft)',
+        replace: 'own.isOpen',
+      },
+      {
         name: 'takes a name for a label',
         from: 'both have letters, digits and dashes',
         file: `${LINTS}/values.ts`,

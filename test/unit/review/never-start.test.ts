@@ -225,3 +225,47 @@ describe('what the API server takes and what not:', () => {
     ])
   })
 })
+
+describe('what is not for pods, and decides about them:', () => {
+  const configuration = (more: object, version = 'v1alpha1') => ({
+    apiVersion: `config.muster.dev/${version}`,
+    kind: 'Configuration',
+    ...more,
+  })
+
+  it('a configuration of Muster is judged like one that is checked', async () => {
+    expect(await found([configuration({ queues: [{ name: 'a', limits: { cpu: '4' } }] })])).toEqual([])
+    expect(await found([configuration({ engin: 'kueue' })])).toEqual([
+      'ConfigurationInvalid error engin: unknown key "engin"; did you mean "engine"?',
+    ])
+    expect(await found([configuration({ queues: [{ name: 'a', limits: { cpu: 'x' } }] })])).toEqual([
+      expect.stringMatching(/^ConfigurationInvalid error queues\[0\]\.limits/),
+    ])
+    expect(await found([configuration({}, 'v9')])).toEqual([
+      expect.stringMatching(/^ConfigurationInvalid error apiVersion: /),
+    ])
+  })
+
+  it('its place is in the file, whatever stands before it', async () => {
+    const text = `${JSON.stringify(made('v1', 'ConfigMap', {}))}\n---\n${'apiVersion: config.muster.dev/v1alpha1\nkind: Configuration\nengine: x\n'}`
+    const report = await review([file('late-configuration.yaml', text)], { config })
+    expect(results(report).flatMap(({ findings }) => findings.map(({ line, column }) => [line, column]))).toEqual([
+      [5, 9],
+    ])
+  })
+
+  const localQueue = (spec: object, version: string) => made(`kueue.x-k8s.io/${version}`, 'LocalQueue', spec)
+
+  it('a LocalQueue has its ClusterQueue, and a version that Kueue serves', async () => {
+    for (const version of ['v1beta1', 'v1beta2', 'v1']) {
+      expect(await found([localQueue({ clusterQueue: 'c' }, version)])).toEqual([])
+    }
+    expect(await found([localQueue({}, 'v1beta1')])).toEqual([
+      expect.stringMatching(/^FieldMissing warning spec\.clusterQueue: /),
+    ])
+    expect(await found([localQueue({ clusterQueue: 'c' }, 'v1alpha2')])).toEqual([
+      'UnknownKind error apiVersion: no API server serves LocalQueue in version v1alpha2: write kueue.x-k8s.io/v1beta1',
+    ])
+    expect(await found([made('kueue.x-k8s.io/v1alpha1', 'Topology', {})])).toEqual([])
+  })
+})
