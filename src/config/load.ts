@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { type Configuration, DEFAULT_CONFIGURATION, type SchedulingAllowList } from './configuration.ts'
 import { type GivenConfiguration, ruleErrors, warningsOf } from './rules.ts'
 import { schemaErrors } from './schema-errors.ts'
@@ -39,14 +39,40 @@ export function parseConfiguration(text: string, fileName: string): ParseResult 
   return { configuration: withDefaults(given), warnings: warningsOf(given, source) }
 }
 
+/** A pipe of the shell is read to its end, but not a device, which may have none. */
 function readText(file: string): string {
-  let bytes: Buffer
+  let bytes: Buffer | undefined
   try {
-    bytes = readFileSync(file)
+    const found = statSync(file)
+    if (found.isCharacterDevice() || found.isBlockDevice()) throw new Error('it is a device, not a file')
+    bytes = readBounded(file)
   } catch (error) {
     throw unreadable(file, error as NodeJS.ErrnoException)
   }
+  if (bytes === undefined) throw failure(file, `is larger than ${MAX_BYTES} bytes`)
   return decodeText(bytes, file)
+}
+
+/** Four times what a configuration may have in characters, and a character has at most so many bytes. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Undefined when there is more. */
+function readBounded(file: string): Buffer | undefined {
+  const descriptor = openSync(file, 'r')
+  try {
+    const chunks: Buffer[] = []
+    let length = 0
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(64 * 1024)
+      const count = readSync(descriptor, chunk)
+      if (count === 0) return Buffer.concat(chunks, length)
+      length += count
+      if (length > MAX_BYTES) return undefined
+      chunks.push(chunk.subarray(0, count))
+    }
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 const failure = (file: string, message: string): ConfigurationError =>

@@ -58,7 +58,8 @@ function filesOf(name: string, options: WalkOptions): readonly (string | Unreada
   }
 }
 
-function readFile(file: string): SourceText | Unreadable {
+/** Not for what only ends when somebody else is done with it, as a pipe. */
+export function readFile(file: string): SourceText | Unreadable {
   let descriptor: number | undefined
   try {
     // What has no end is not read.

@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type ReadDocument, readDocuments } from '../../documents/documents.ts'
 import type { Path, Unreadable } from '../../documents/place.ts'
+import { readFile } from '../../documents/sources.ts'
 import { manifestsIn } from '../../documents/walk.ts'
 import { nearest } from '../../kube/vocabulary/nearest.ts'
 import { CASE_SCHEMA, CASE_SUFFIX, type Case } from './case.ts'
@@ -20,7 +21,9 @@ export function readCases(names: readonly string[]): readonly (ReadCase | Unread
   const check = new Ajv({ allErrors: false, allowUnionTypes: true, verbose: true }).compile(CASE_SCHEMA)
   return names.flatMap(filesOf).flatMap((file): readonly (ReadCase | Unreadable)[] => {
     if (typeof file !== 'string') return [file]
-    const [read, second] = [...readDocuments(readFileSync(file, 'utf8'), file)]
+    const source = readFile(file)
+    if ('message' in source) return [source]
+    const [read, second] = [...readDocuments(source.text, file)]
     if (read === undefined) return [wrong(file, 'the file is empty')]
     if ('message' in read) return [read]
     if (second !== undefined) return [wrong(file, 'one case is expected in a file: remove what follows "---"')]
@@ -39,6 +42,7 @@ function filesOf(name: string): readonly (string | Unreadable)[] {
     const remedy = `muster test --init MANIFEST ${name} makes a first case`
     return [wrong(name, `cannot be read: there is no such file or folder; ${remedy}`)]
   }
+  if (found.isFIFO()) return [wrong(name, 'is a pipe: a case is a file, with its input beside it')]
   if (!found.isDirectory()) return [name]
   return manifestsIn(name, {}).filter(each => typeof each !== 'string' || each.endsWith(CASE_SUFFIX))
 }

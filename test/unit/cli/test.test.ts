@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { withoutSecrets } from '../../../src/cli/recording.ts'
 import { CASE_SCHEMA } from '../../../src/review/cases/case.ts'
 import { differences } from '../../../src/review/cases/compare.ts'
 import { RULES } from '../../../src/review/cases/coverage.ts'
+import { readCases } from '../../../src/review/cases/read-cases.ts'
 import type { Result } from '../../../src/review/report.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -150,6 +151,21 @@ describe('muster test', () => {
     expect(cases.filter(({ passed }: { passed: boolean }) => passed)).toEqual([
       { name: 'half/good', file: 'half/good.case.yaml', passed: true, differences: [], unreadable: [] },
     ])
+  })
+
+  it('reads no device, no pipe and no text that is none as a case', () => {
+    const latin = join(folder, 'latin.case.yaml')
+    writeFileSync(latin, Buffer.from([0x61, 0xff]))
+    const pipe = join(folder, 'pipe.case.yaml')
+    execFileSync('mkfifo', [pipe])
+    const read = readCases(['/dev/zero', pipe, latin]).map(each => ('message' in each ? each.message : each.name))
+    expect(read).toEqual([
+      'is a device, not a file',
+      'is a pipe: a case is a file, with its input beside it',
+      'is not UTF-8 text',
+    ])
+    rmSync(pipe)
+    rmSync(latin)
   })
 
   it('has an example in its page that the schema knows', () => {

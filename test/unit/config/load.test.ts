@@ -56,6 +56,12 @@ describe('loadConfiguration', () => {
     expect(error.errors.map(each => each.path)).toEqual(['engin', 'queues'])
   })
 
+  it('reads nothing that has no end, and no more than a configuration may have', () => {
+    expect(failure('/dev/zero').message).toBe('/dev/zero: cannot be read: it is a device, not a file')
+    const file = fileWith('large.yaml', `${HEADER}#${' '.repeat(4 * 1024 * 1024)}\n`)
+    expect(failure(file).message).toBe(`${file}: is larger than 4194304 bytes`)
+  })
+
   it('says why a file cannot be read', () => {
     const missing = join(folder, 'missing.yaml')
     expect(failure(missing).message).toBe(`${missing}: cannot be read: there is no such file`)
