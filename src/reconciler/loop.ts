@@ -184,9 +184,9 @@ export class Reconciler {
       if (this.#tenure.begun) this.#addAll(({ metadata }) => metadata.namespace === namespace)
     })
     this.#subscriptions.push(served, selected)
-    // What its pods will ask for may be another amount now.
+    // What its pods will ask for may be another amount now. There may be one in each of thousands of namespaces.
     this.#caches.limitRanges.subscribe(({ object: { metadata } }) => {
-      this.#addAll(job => job.metadata.namespace === metadata.namespace)
+      if (this.#tenure.begun) this.#addJobs(job => job.metadata.namespace === metadata.namespace)
     })
     for (const [kind, informer] of this.#caches.background) {
       informer.subscribe(({ object, type }) => {
@@ -212,16 +212,24 @@ export class Reconciler {
     this.#queue.add(stray)
   }
 
+  #addJobs(concerns: (object: KubeObject) => boolean): void {
+    for (const key of this.#jobKeys(concerns)) this.#queue.add(key)
+  }
+
   #addAll(concerns?: (object: KubeObject) => boolean): void {
     for (const key of this.#unitKeys(concerns)) this.#queue.add(key)
   }
 
   *#unitKeys(concerns: (object: KubeObject) => boolean = () => true): Generator<string> {
     for (const pod of this.#caches.pods.values()) if (concerns(pod)) yield unitKeyOf(pod)
+    yield* this.#jobKeys(concerns)
+    this.#grouped.addAll(concerns)
+  }
+
+  *#jobKeys(concerns: (object: KubeObject) => boolean): Generator<string> {
     for (const [kind, informer] of this.#caches.jobs) {
       for (const job of informer.values()) if (concerns(job)) yield jobKeyOf(kind, job)
     }
-    this.#grouped.addAll(concerns)
   }
 
   /** What this replica has written elsewhere. */

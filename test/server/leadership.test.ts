@@ -18,10 +18,12 @@ let server: FakeApiServer
 let client: KubeClient
 let reconciler: Reconciler
 let depth = 0
+let added = 0
 /** Lets the first of the waiting writes through. */
 let openTheLane: () => void
 
 beforeEach(async () => {
+  added = 0
   server = await FakeApiServer.start()
   client = createKubeClient({
     credentials: { server: server.url, access: async () => ({ headers: {}, tls: {} }) },
@@ -54,7 +56,9 @@ beforeEach(async () => {
         depth: keys => {
           depth = keys
         },
-        add: () => {},
+        add: () => {
+          added++
+        },
         retry: () => {},
         latency: () => {},
       },
@@ -94,5 +98,22 @@ describe('a write that waits for its turn', () => {
     openTheLane()
     await reconciler.stop()
     expect(creations()).toBe(0)
+  })
+})
+
+describe('a LimitRange', () => {
+  it('has nobody looked at before there is a leader, who looks at everybody, and then no pods', async () => {
+    for (const name of ['a', 'b', 'c']) server.put(PODS, managedPod({ name }))
+    await reconciler.start()
+    await eventually('all have been seen', () => added === 3 && depth === 0)
+    for (const name of ['one', 'two']) {
+      server.put('/api/v1/limitranges', { metadata: { namespace: 'ml', name } })
+      // Long enough for its watch to tell of it.
+      await new Promise(resolve => setTimeout(resolve, 300))
+      expect(added).toBe(3)
+      if (name === 'one') await reconciler.resync()
+      await eventually('all have been looked at', () => depth === 0)
+      added = 3
+    }
   })
 })
