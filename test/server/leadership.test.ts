@@ -104,6 +104,8 @@ describe('a write that waits for its turn', () => {
 describe('a LimitRange', () => {
   it('has nobody looked at before there is a leader, who looks at everybody, and then no pods', async () => {
     for (const name of ['a', 'b', 'c']) server.put(PODS, managedPod({ name }))
+    // What is in no list is taken for a kind that is not installed.
+    server.put('/api/v1/limitranges', { metadata: { namespace: 'ml', name: 'first' } })
     await reconciler.start()
     await eventually('all have been seen', () => added === 3 && depth === 0)
     for (const name of ['one', 'two']) {
