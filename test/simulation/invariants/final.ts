@@ -48,6 +48,7 @@ export function unfinished(server: ModelServer, queues: readonly QueueConfigurat
       ...undecided(unit),
       ...unmoved(unit),
       ...misplaced(unit),
+      ...unreturned(unit),
       ...unlifted(unit, server),
       ...unended(unit),
       ...untold(unit, server),
@@ -118,6 +119,13 @@ function misplaced({ name, workload }: TrueUnit): readonly string[] {
   const said = workload.status?.waiting?.queueName
   const queue = waits(workload) ? workload.spec.queueName : undefined
   return said === queue ? [] : [`the Workload of unit ${name} says that it waits in ${said}, and it waits in ${queue}`]
+}
+
+/** Who was switched on again waits again. A watch that died without a word may tell of it only when it is given up. */
+function unreturned({ name, workload }: TrueUnit): readonly string[] {
+  if (workload === undefined || isDeleting(workload) || workload.apiVersion !== BUILTIN) return []
+  const isOut = conditionOf(workload, 'Evicted') === 'True' && conditionOf(workload, 'Finished') !== 'True'
+  return isOut && workload.spec.active !== false ? [`unit ${name} may wait again, and does not`] : []
 }
 
 /** No silent stall: whoever waits has an Event, or its Workload a condition, with one of the reasons. */
