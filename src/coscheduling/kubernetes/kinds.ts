@@ -19,7 +19,7 @@ const PLACED: readonly string[] = ['PodGroupInitiallyScheduled', 'PodGroupSchedu
 
 /** What is read of every object that a group is placed by, whoever's it is. */
 export const METADATA = {
-  ...fields('name', 'namespace', 'uid', 'resourceVersion', 'ownerReferences'),
+  ...fields('name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'ownerReferences'),
   ...fields('deletionTimestamp', 'deletionGracePeriodSeconds', 'finalizers'),
 }
 

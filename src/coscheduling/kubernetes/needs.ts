@@ -107,7 +107,7 @@ function needOf(
   const is = minCountOf(podGroup)
   if (is === undefined) {
     // How it is placed was settled when it was made: a driver that has gone meanwhile announces nothing any more.
-    const settled = gang.minCount === undefined || isMadeFor(podGroup, admission)
+    const settled = gang.minCount === undefined || isMadeFor(podGroup, admission) || wasMadeForSome(podGroup, gang)
     return settled ? undefined : { problem: ofAnotherKind(podGroup) }
   }
   // A gang of one is placed as it comes.
@@ -117,6 +117,12 @@ function needOf(
     return { action: { kind: 'EnsureObject', resource, known: podGroup, wanted: withMinCount(podGroup, wanted) } }
   }
   return is > wanted ? { problem: cannotShrink(podGroup, is, wanted) } : undefined
+}
+
+/** Also when their Workload has been made anew: who was there before the PodGroup is no later group of the name. */
+function wasMadeForSome({ metadata: { creationTimestamp } }: KubeObject, { waiting, unplaced }: Gang): boolean {
+  const made = creationTimestamp ?? ''
+  return [...waiting, ...unplaced].some(({ metadata }) => (metadata.creationTimestamp ?? '') < made)
 }
 
 const withMinCount = ({ metadata }: KubeObject, minCount: number): KubeObject & { readonly spec: object } => ({

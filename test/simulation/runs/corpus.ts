@@ -109,4 +109,9 @@ export const CORPUS: readonly Found[] = [
     kai: true,
     bug: 'the loop for KAI wrote to a pod that the other loop had let go before any watch had shown it',
   },
+  {
+    seed: 51684,
+    kai: true,
+    bug: 'workers whose driver had ended and whose Workload was made anew were told for ever to take another name',
+  },
 ]

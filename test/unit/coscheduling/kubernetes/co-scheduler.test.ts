@@ -146,6 +146,9 @@ describe('what has the name of the PodGroup', () => {
     const policy = { spec: { schedulingPolicy: { basic: {} } } }
     const left = known('PodGroup', policy, { ...OWNER, uid: 'old' })
     expect(note(decided(members, [WORKLOAD, left]))).toContain('give the group another name')
+    // It was made while one of them was there, and their Workload has been made anew since.
+    const later = { ...left, metadata: { ...left.metadata, creationTimestamp: '2026-11-16T10:00:01Z' } }
+    expect(kinds(decided(members, [WORKLOAD, later]))).toEqual(['LiftGate', 'LiftGate', 'LiftGate'])
     // Of this very group it is what its driver said, who may be gone by now.
     expect(kinds(decided(members, [WORKLOAD, known('PodGroup', policy)]))).toEqual(['LiftGate', 'LiftGate', 'LiftGate'])
   })
