@@ -24,8 +24,8 @@ export const REWORDING: readonly Replacement[] = [
   {
     name: 'what pods are told',
     file: 'src/reconciler/standings.ts',
-    find: 'const note = steady ? told.note : standing.note',
-    replace: "const note = steady ? told.note : globalThis.reworded('notes', standing.note)",
+    find: "action: 'Queue', note })",
+    replace: "action: 'Queue', note: globalThis.reworded('notes', note) })",
   },
   {
     name: 'what anybody else writes',
