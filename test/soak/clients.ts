@@ -3,7 +3,7 @@ import type { KubeObject, Pod } from '../../src/kube/vocabulary/objects.ts'
 import { queuedJob, queuedPod } from '../cluster/support/manifests.ts'
 import type { Dice } from '../simulation/time/dice.ts'
 import type { Api } from './api.ts'
-import { GROUP_MARK, QUEUE_MARK, SIZE_MARK } from './judge.ts'
+import { GROUP_MARK, JOB_MARK, QUEUE_MARK, SIZE_MARK } from './judge.ts'
 import type { Tally } from './tally.ts'
 
 export const NAMESPACE = 'soak'
@@ -79,7 +79,8 @@ export class Clients {
       const parallelism = dice.int(1, 3)
       const body = queuedJob({ namespace: NAMESPACE, name: job, queue, parallelism, outcome: 'succeed', runs })
       const { template } = (body as { spec: { template: Marked } }).spec
-      template.metadata.annotations = { ...template.metadata.annotations, [QUEUE_MARK]: queue, [SIZE_MARK]: '0' }
+      const marks = { [QUEUE_MARK]: queue, [JOB_MARK]: job, [SIZE_MARK]: String(parallelism) }
+      template.metadata.annotations = { ...template.metadata.annotations, ...marks }
       await this.#create(JOBS, job, body)
       this.#deps.done.jobs++
       await sleep(dice.int(0, 2500))

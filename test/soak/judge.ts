@@ -3,7 +3,9 @@ import type { KubeObject, Pod } from '../../src/kube/vocabulary/objects.ts'
 /** Marks that the clients of the soak put on what they create, and that Muster knows nothing of. */
 export const QUEUE_MARK = 'soak/queue'
 export const GROUP_MARK = 'soak/group'
+/** How many pods the group has, or how many of the Job run at a time. */
 export const SIZE_MARK = 'soak/size'
+export const JOB_MARK = 'soak/job'
 
 const GATE = 'kueue.x-k8s.io/admission'
 
@@ -23,6 +25,7 @@ interface Seen {
   readonly name: string
   readonly queue: string
   readonly group: string | undefined
+  readonly job: string | undefined
   readonly size: number
   readonly gated: boolean
   /** It has its place in the queue: lifted, and not over. */
@@ -122,14 +125,16 @@ export class Judge {
   #judge({ metadata: { uid = '' } }: KubeObject): void {
     const pod = this.#pods.get(uid)
     if (pod === undefined) return
-    this.lifts[pod.size === 0 ? 'ofJobs' : 'pods']++
+    this.lifts[pod.job === undefined ? 'pods' : 'ofJobs']++
     const active = [...this.#pods].filter(([, { queue, active }]) => active && queue === pod.queue)
     const allowed = this.#allowed(
       pod.queue,
       active.map(([uid]) => this.#activeSince.get(uid) ?? this.#now()),
     )
-    if (active.length > allowed) {
-      this.wrong.push(`${pod.name} makes ${active.length} pods in queue ${pod.queue}, which holds ${allowed}`)
+    const taken = placesOf(active.map(([, seen]) => seen))
+    if (taken > allowed) {
+      const names = active.map(([, { name }]) => name).join(', ')
+      this.wrong.push(`${pod.name} takes ${taken} places in queue ${pod.queue}, which holds ${allowed}: ${names}`)
     }
     if (pod.group !== undefined) this.#judgeGroup(pod.group, pod)
   }
@@ -156,6 +161,21 @@ export class Judge {
   }
 }
 
+/**
+ * A Job controller whose API server dies makes pods again whose creation it was not told of, and takes those back that are
+ * too many. No queue can hold it back: a Job has as many places as it asked for.
+ */
+function placesOf(active: readonly Seen[]): number {
+  const ofJobs = new Map<string, { readonly size: number; pods: number }>()
+  for (const { job, size } of active) {
+    if (job === undefined) continue
+    const seen = ofJobs.get(job) ?? { size, pods: 0 }
+    ofJobs.set(job, { size, pods: seen.pods + 1 })
+  }
+  const others = active.filter(({ job }) => job === undefined).length
+  return [...ofJobs.values()].reduce((sum, { size, pods }) => sum + Math.min(size, pods), others)
+}
+
 function seenOf({ metadata, spec, status }: Pod): Seen | undefined {
   const { name = '', annotations } = metadata
   const queue = annotations?.[QUEUE_MARK]
@@ -166,6 +186,7 @@ function seenOf({ metadata, spec, status }: Pod): Seen | undefined {
     name,
     queue,
     group: annotations?.[GROUP_MARK],
+    job: annotations?.[JOB_MARK],
     size: Number(annotations?.[SIZE_MARK] ?? 1),
     gated,
     active: !gated && !isOver,

@@ -14,7 +14,7 @@ import { type Failover, Prober } from './prober.ts'
 import type { Figures } from './report.ts'
 import { LIMITS, Site } from './site.ts'
 import { Starvation } from './starvation.ts'
-import { type Scene, strike } from './strike.ts'
+import { type Scene, setLimits, strike } from './strike.ts'
 import { Tally } from './tally.ts'
 
 export interface SoakOptions {
@@ -114,6 +114,7 @@ async function run({ minutes, seed, tell }: SoakOptions, site: Site, api: Api): 
     failovers,
   }
   const disturbances = await disturb({ minutes, seed, tell }, scene, endAt, now)
+  await setLimits(LIMITS.changing, scene)
   isDisturbed = false
   tell('nothing goes wrong from here on')
   await Promise.race([working, sleep(Math.max(0, endAt - now()) + ENDING_MS)])

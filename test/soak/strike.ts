@@ -106,7 +106,8 @@ async function partition(ms: number, { leader, untilNextLift, failovers }: Scene
   await seat.muster.untilReady()
 }
 
-async function setLimits(pods: number, { site, judge }: Scene): Promise<void> {
+/** In the end, too: who asks for more than there is now would wait for ever. */
+export async function setLimits(pods: number, { site, judge }: Scene): Promise<void> {
   judge.setLimit('changing', pods)
   await site.configure(pods)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/kube/vocabulary/objects.ts'
-import { GROUP_MARK, Judge, QUEUE_MARK, SIZE_MARK } from '../soak/judge.ts'
+import { GROUP_MARK, JOB_MARK, Judge, QUEUE_MARK, SIZE_MARK } from '../soak/judge.ts'
 import { complaints, type Figures, goalsOf, table } from '../soak/report.ts'
 import { type Blame, Tally } from '../soak/tally.ts'
 
@@ -8,12 +8,13 @@ const MINUTE = 60_000
 
 function pod(
   name: string,
-  options: { gated?: boolean; phase?: string; group?: string; size?: number } = {},
+  options: { gated?: boolean; phase?: string; group?: string; job?: string; size?: number } = {},
 ): KubeObject {
-  const { gated = false, phase = 'Pending', group, size } = options
+  const { gated = false, phase = 'Pending', group, job, size } = options
   const annotations = {
     [QUEUE_MARK]: 'q',
     ...(group !== undefined && { [GROUP_MARK]: group, [SIZE_MARK]: String(size) }),
+    ...(job !== undefined && { [JOB_MARK]: job, [SIZE_MARK]: String(size) }),
   }
   return {
     apiVersion: 'v1',
@@ -41,7 +42,16 @@ describe('the judge of the soak', () => {
     judge.changed(pod('c'))
     expect(judge.wrong).toEqual([])
     judge.changed(pod('d'))
-    expect(judge.wrong).toEqual(['d makes 3 pods in queue q, which holds 2'])
+    expect(judge.wrong).toEqual(['d takes 3 places in queue q, which holds 2: b, c, d'])
+  })
+
+  it('counts of a Job as many pods as it asked for, since its controller may make one twice, and no fewer', () => {
+    const { judge } = judgeOf(3)
+    for (const name of ['j-1', 'j-2', 'j-3']) judge.changed(pod(name, { job: 'j', size: 2 }))
+    judge.changed(pod('a'))
+    expect(judge.wrong).toEqual([])
+    judge.changed(pod('k-1', { job: 'k', size: 1 }))
+    expect(judge.wrong).toEqual(['k-1 takes 4 places in queue q, which holds 3: j-1, j-2, j-3, a, k-1'])
   })
 
   it('finds it in a list after a break of the watch, too', () => {
@@ -64,7 +74,7 @@ describe('the judge of the soak', () => {
     judge.gone(pod('b'))
     judge.changed(pod('c'))
     judge.changed(pod('d'))
-    expect(judge.wrong).toEqual(['d makes 2 pods in queue q, which holds 1'])
+    expect(judge.wrong).toEqual([expect.stringContaining('d takes 2 places in queue q, which holds 1')])
   })
 
   it('finds a group that begins before all of it is there, or stays half begun while somebody could act', () => {
