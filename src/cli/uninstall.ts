@@ -16,6 +16,7 @@ import { survey } from '../uninstall/survey.ts'
 import { asking, type CallersCluster, openCallersCluster } from './callers-cluster.ts'
 import { CannotLook, EXIT } from './command.ts'
 import { type Parsed, UsageError } from './flags.ts'
+import { interrupted } from './interruption.ts'
 import { print } from './outputs.ts'
 import { oneOf } from './review.ts'
 
@@ -68,18 +69,34 @@ async function leaveCluster(
   choice: Choice | undefined,
 ) {
   const stopping = new AbortController()
-  const stop = (): void => stopping.abort(new CannotLook('interrupted: the same command goes on where it was'))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  const progress = new Progress()
+  interrupted().addEventListener('abort', () => {
+    progress.end()
+    stopping.abort(new CannotLook('interrupted: the same command goes on where it was'))
+  })
   process.stderr.write(`Muster leaves ${credentials.server.origin}\n`)
   const { signal } = stopping
-  const deed = await leave({ api, clock: systemClock, signal, survey: look, choice, onProgress: tell })
+  const deed = await leave({ api, clock: systemClock, signal, survey: look, choice, onProgress: progress.tell })
   signal.throwIfAborted()
   return deed
 }
 
 /** On a terminal one line that changes; elsewhere a line for each phase when it is done. */
-function tell(phase: Phase, done: number): void {
-  const isLast = done === phase.steps.length
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${progressOf(phase, done)}${isLast ? '\n' : ''}`)
-  else if (isLast) process.stderr.write(`${progressOf(phase, done)}\n`)
+class Progress {
+  #isOpen = false
+
+  readonly tell = (phase: Phase, done: number): void => {
+    const isLast = done === phase.steps.length
+    if (process.stderr.isTTY) {
+      process.stderr.write(`\r\u001b[K${progressOf(phase, done)}`)
+      this.#isOpen = true
+      if (isLast) this.end()
+    } else if (isLast) process.stderr.write(`${progressOf(phase, done)}\n`)
+  }
+
+  /** Whatever is said next has a line of its own. */
+  end(): void {
+    if (this.#isOpen) process.stderr.write('\n')
+    this.#isOpen = false
+  }
 }
