@@ -82,6 +82,7 @@ export function ungatedErrors(pod: Pod): readonly FieldError[] {
   const asked = queue === '' ? 'pods here wait for admission' : `the pod asks for queue "${queue}"`
   const detail =
     `${asked} but carries no gate '${ADMISSION_GATE}': another admission webhook removed it, or set the queue after ` +
-    `Muster's webhook had run. Set the label on the pod itself, or let that webhook run first ('${MANAGED}' must be set too)`
+    `Muster's webhook had run: set the label on the pod itself, or let that webhook run first ('${MANAGED}' must be set ` +
+    `too). If this is true of every pod, Muster's own mutating webhook is not there: muster doctor says so`
   return [required('spec.schedulingGates', detail)]
 }
