@@ -172,8 +172,7 @@ export class Story extends HTMLElement {
           podsTable(pods),
           morePods > 0 && element('p', { class: 'who' }, `and ${morePods.toLocaleString()} more`),
         ),
-      unseen.length > 0 &&
-        section('What you may not read', element('ul', {}, ...unseen.map(what => element('li', {}, what)))),
+      unseen.length > 0 && section('Not seen', element('ul', {}, ...unseen.map(what => element('li', {}, what)))),
     ].filter(part => part !== false && part !== undefined)
   }
 }
