@@ -9,7 +9,8 @@ import { SYSTEM_NAMESPACE } from '../kube/vocabulary/names.ts'
 import type { CoScheduler } from '../reconciler/co-scheduler.ts'
 import type { Engine } from '../reconciler/engine.ts'
 import { Lanes } from '../reconciler/lanes.ts'
-import { type NamespaceScope, Reconciler, type ReconcilerMetrics, type ServedPort } from '../reconciler/loop.ts'
+import { Reconciler, type ReconcilerMetrics } from '../reconciler/loop.ts'
+import type { NamespaceScope, ServedPort } from '../reconciler/surroundings.ts'
 
 export interface ControllerDeps {
   readonly api: KubeApi

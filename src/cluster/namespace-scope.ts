@@ -4,7 +4,7 @@ import type { Informer } from '../kube/cache/informer.ts'
 import { NAMESPACE_NAME_LABEL } from '../kube/vocabulary/names.ts'
 import type { KubeObject, StringMap } from '../kube/vocabulary/objects.ts'
 import { matchesSelector } from '../kube/vocabulary/selectors.ts'
-import type { NamespaceScope } from '../reconciler/loop.ts'
+import type { NamespaceScope } from '../reconciler/surroundings.ts'
 
 /**
  * The namespaces that the configuration selects, for the reconciler: the webhooks ask the same selector. A pod may be

@@ -5,16 +5,15 @@ import type { EventRecorder } from '../kube/coordination/events.ts'
 import type { KubeApi, Resource } from '../kube/vocabulary/api.ts'
 import type { Clock, Random } from '../kube/vocabulary/clock.ts'
 import type { KubeObject } from '../kube/vocabulary/objects.ts'
-import type { ServedScheduling } from '../kube/vocabulary/served-scheduling.ts'
 import type { JobKind } from '../workload/jobs/job-kind.ts'
 import { jobKindOf } from '../workload/jobs/job-kinds.ts'
-import { uidOf } from '../workload/pod-facts.ts'
 import { Backlog } from './backlog.ts'
 import { Caches } from './caches.ts'
-import { type CoScheduler, objectKey, type Placement } from './co-scheduler.ts'
+import type { CoScheduler, Placement } from './co-scheduler.ts'
 import { decide } from './decide.ts'
 import type { Engine } from './engine.ts'
 import { GroupedJobs, isGroupedKey } from './grouped/grouped-jobs.ts'
+import { listen } from './hearing.ts'
 import { decideJob } from './jobs/decide-job.ts'
 import { type JobRecords, jobKeyOf, jobUnitFrom } from './jobs/job-unit.ts'
 import type { Lanes } from './lanes.ts'
@@ -23,8 +22,9 @@ import { type Outcome, Performer, type PerformerMetrics } from './performer.ts'
 import { refusedJob, refusedPods } from './refused.ts'
 import { Standings } from './standings.ts'
 import { letGoOf, supersededKeyOf } from './superseded.ts'
+import type { NamespaceScope, ServedPort } from './surroundings.ts'
 import { Tenure } from './tenure.ts'
-import { isStray, parseStrayKey, type Records, strayKeyOf, unitFrom, unitKeyOf, unitKeyOfWorkload } from './unit.ts'
+import { parseStrayKey, type Records, unitFrom, unitKeyOf, unitKeyOfWorkload } from './unit.ts'
 
 export interface ReconcilerDeps {
   readonly api: KubeApi
@@ -44,23 +44,6 @@ export interface ReconcilerDeps {
   readonly isLeader: () => boolean
   /** Tells the other loop of this replica, which has caches of its own, what was written. */
   readonly wrote: (resource: Resource, object: KubeObject) => void
-}
-
-/** What the API server serves for placing pods together, now. */
-export interface ServedPort {
-  readonly served: ServedScheduling
-  /** Returns how to hear of it no more. */
-  onChange(changed: () => void): () => void
-}
-
-/** Which namespaces' pods are queued. */
-export interface NamespaceScope {
-  /** What is asked before has no meaning. */
-  whenKnown(): Promise<unknown>
-  /** Undefined: the namespace has not been seen yet. */
-  selects(namespace: string): boolean | undefined
-  /** Calls when a namespace is seen for the first time, comes in or goes out. Returns how to hear of it no more. */
-  onChange(changed: (namespace: string) => void): () => void
 }
 
 export interface ReconcilerMetrics extends PerformerMetrics {
@@ -99,7 +82,7 @@ export class Reconciler {
   readonly #strays = new Set<string>()
   readonly #tenure: Tenure
   /** To what outlives this one: with another engine there is another reconciler, and this one goes with all it has read. */
-  readonly #subscriptions: (() => void)[] = []
+  readonly #subscriptions: readonly (() => void)[]
 
   constructor(deps: ReconcilerDeps) {
     const { api, clock, random, log, observer } = deps
@@ -147,62 +130,15 @@ export class Reconciler {
       served: () => deps.scheduling.served,
       add: key => this.#queue.add(key),
     })
-    pods.subscribe(({ object, previous, type }) => {
-      this.#latecomers.saw(object)
-      if (type === 'deleted') this.#standings.forget(object)
-      if (type === 'deleted' && isStray(object)) this.#remember(strayKeyOf(object))
-      if (previous !== undefined) this.#queue.add(unitKeyOf(previous))
-      this.#queue.add(unitKeyOf(object))
-      for (const workload of this.#records.ownedBy(uidOf(object))) this.#queue.add(unitKeyOfWorkload(workload))
-    })
-    for (const [kind, informer] of jobs) {
-      informer.subscribe(({ object, type }) => {
-        this.#latecomers.saw(object)
-        if (type === 'deleted') this.#standings.forget(object)
-        this.#queue.add(jobKeyOf(kind, object))
-      })
-    }
-    for (const [resource, informer] of scheduling) {
-      informer.subscribe(({ object: { metadata } }) => {
-        for (const namespace of [metadata.namespace ?? '', '']) {
-          const key = objectKey(resource, namespace, metadata.name ?? '')
-          for (const pod of pods.byIndex('placed', key)) this.#queue.add(unitKeyOf(pod))
-        }
-      })
-    }
-    // Who waits for what is not served any more, or is now, would hear of it from nobody else.
-    const served = deps.scheduling.onChange(() => {
-      if (this.#tenure.begun) this.#addAll()
-    })
-    this.#engine.onChange?.(() => {
-      if (!this.#tenure.begun) return
-      this.#addAll()
-      this.#addQueues()
-    })
-    const selected = deps.scope.onChange(namespace => {
-      // Before that everything is looked at anyway, and there may be thousands of namespaces.
-      if (this.#tenure.begun) this.#addAll(({ metadata }) => metadata.namespace === namespace)
-    })
-    this.#subscriptions.push(served, selected)
-    // What its pods will ask for may be another amount now. There may be one in each of thousands of namespaces.
-    this.#caches.limitRanges.subscribe(({ object: { metadata } }) => {
-      if (this.#tenure.begun) this.#addJobs(job => job.metadata.namespace === metadata.namespace)
-    })
-    for (const [kind, informer] of this.#caches.background) {
-      informer.subscribe(({ object, type }) => {
-        kind.see(object, type === 'deleted')
-        // Who is told by it, and who waits for it, nobody knows but the engine; it changes seldom.
-        if (this.#tenure.begun) this.#addAll()
-      })
-    }
-    this.#caches.superseded?.subscribe(({ object }) => this.#queue.add(supersededKeyOf(object)))
-    workloads.subscribe(({ object, type }) => {
-      this.#latecomers.saw(object)
-      const queues = this.#engine.decider?.observe(object, type === 'deleted') ?? []
-      for (const queue of queues) this.#queue.add(`queue/${queue}`)
-      this.#queue.add(unitKeyOfWorkload(object))
-      const { namespace, name } = object.metadata
-      for (const pod of pods.byIndex('prebuilt', `${namespace}/${name}`)) this.#queue.add(unitKeyOf(pod))
+    this.#subscriptions = listen(this.#caches, deps, this.#records, {
+      saw: object => this.#latecomers.saw(object),
+      add: key => this.#queue.add(key),
+      addAll: concerns => this.#addAll(concerns),
+      addJobs: concerns => this.#addJobs(concerns),
+      addQueues: () => this.#addQueues(),
+      forget: object => this.#standings.forget(object),
+      remember: stray => this.#remember(stray),
+      isLed: () => this.#tenure.begun,
     })
   }
 

@@ -1,5 +1,5 @@
 import { NOTHING_SERVED } from '../../src/kube/vocabulary/served-scheduling.ts'
-import type { NamespaceScope, ServedPort } from '../../src/reconciler/loop.ts'
+import type { NamespaceScope, ServedPort } from '../../src/reconciler/surroundings.ts'
 
 /** Pods are queued in all namespaces. */
 export const EVERYWHERE: NamespaceScope = {

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
-const LOOP = 'src/reconciler/loop.ts'
+const HEARING = 'src/reconciler/hearing.ts'
 const LEDGER = 'src/engines/builtin/ledger.ts'
 const ENGINE = 'src/engines/builtin/fifo.ts'
 
@@ -9,8 +9,8 @@ export const LIMITS_BUGS: readonly Mutant[] = [
   {
     name: 'hears of new limits and decides nothing',
     from: 'who waits goes on waiting until somebody else ends',
-    file: LOOP,
-    find: '      this.#addAll()\n      this.#addQueues()\n',
+    file: HEARING,
+    find: '    to.addAll()\n    to.addQueues()\n',
     replace: '',
     limits: true,
   },

@@ -137,8 +137,8 @@ export const WRITES_BUGS: readonly Mutant[] = [
     name: 'comes minutes late',
     from: 'kueue#11170: the gate falls minutes after the admission, and no number tells',
     file: LOOP,
-    find: '      this.#queue.add(unitKeyOf(object))\n      for (const workload of',
-    replace: '      this.#queue.addAfter(unitKeyOf(object), 120_000)\n      for (const workload of [] ??',
+    find: 'add: key => this.#queue.add(key),\n      addAll:',
+    replace: 'add: key => this.#queue.addAfter(key, 120_000),\n      addAll:',
     seed: 57,
   },
 ]
