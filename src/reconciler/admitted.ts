@@ -7,7 +7,7 @@ import type { QueuedWorkload } from '../workload/queued-workload.ts'
 import { type Placement, prepare } from './co-scheduler.ts'
 import { type Decision, type Standing, tell } from './decision.ts'
 import type { AdmissionState, Engine, Vacancy } from './engine.ts'
-import { succeededIn, withoutLent } from './lent.ts'
+import { spareIn, succeededIn, withoutLent } from './lent.ts'
 import type { Seat, Seating } from './lifting.ts'
 import { dismiss } from './surplus.ts'
 import type { Unit } from './unit.ts'
@@ -22,8 +22,8 @@ export function admitted(
   now: string,
   placement: Placement,
 ): Decision {
-  const done = succeededIn(unit, workload)
-  const { seating, held: late } = withoutLent(all, engine.lent?.(workload, done) ?? new Map())
+  const lent = engine.lent?.(workload, succeededIn(unit, workload)) ?? new Map()
+  const { seating, held: late } = withoutLent(all, lent)
   const { vacant, misfits } = seating
   const { lift: ready, blocked, forGood } = outfit(seating.lift, workload, state.since, engine)
   const hopeless = unit.pods.every(is.isGated) ? forGood.find(({ pod }) => countsIn(unit, pod)) : undefined
@@ -42,7 +42,7 @@ export function admitted(
       ...surplus.actions,
       ...engine.awaitReplacements(workload, vacancyOf(seating), now),
       ...(engine.reportReady?.(workload, areReady(unit, seating), now) ?? []),
-      ...(engine.reclaim?.(workload, done) ?? []),
+      ...(engine.reclaim?.(workload, spareIn(unit, workload)) ?? []),
     ],
     standings: [
       ...tell(

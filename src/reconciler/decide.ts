@@ -20,7 +20,7 @@ import type { AdmissionState, Engine, Told, Vacancy } from './engine.ts'
 import { outcomeOf } from './finishing.ts'
 import { isForsaken, workloadsOf } from './forsaken.ts'
 import { turnAt } from './latecomers.ts'
-import { beginAnew, succeededIn } from './lent.ts'
+import { beginAnew, spareIn } from './lent.ts'
 import { type Seating, seat } from './lifting.ts'
 import { dismiss } from './surplus.ts'
 import { hasOnePlace, type Unit } from './unit.ts'
@@ -234,7 +234,7 @@ function waiting(
   const awaited = engine.admitsWhole ? engine.awaitReplacements(workload, vacancyOf(seating), now) : []
   // Who had done his work in an admission that was taken back may be gone, and another be there to do it again.
   const done =
-    awaited.length > 0 || engine.holdsQuota(workload) ? [] : engine.reclaim?.(workload, succeededIn(unit, workload))
+    awaited.length > 0 || engine.holdsQuota(workload) ? [] : engine.reclaim?.(workload, spareIn(unit, workload))
   return {
     actions: [...surplus.actions, ...awaited, ...(done ?? [])],
     standings: [
@@ -281,7 +281,7 @@ function evicted(
     return { actions: [...engine.evict(workload, why, now), ...actions], standings }
   }
   const missing = unit.kind === 'single' && unit.pods.length === 0 ? POD_GONE : vacancyOf(seating)
-  const back = engine.requeue(workload, why, now, missing, succeededIn(unit, workload))
+  const back = engine.requeue(workload, why, now, missing, spareIn(unit, workload))
   return { actions: back, standings: inactive ? standings : [] }
 }
 

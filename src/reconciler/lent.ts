@@ -49,10 +49,13 @@ export function beginAnew(
   return lent === 0 ? [] : (engine.abandon?.(workload, now) ?? [])
 }
 
+/** How many places of each podSet nobody needs any more. A group that serves has no end: who has ended in it comes again. */
+export const spareIn = (unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> =>
+  unit.pods.some(pod => !is.isGated(pod) && serves(pod)) ? new Map() : succeededIn(unit, workload)
+
 /** How many pods of each podSet have done their work. */
 export function succeededIn(unit: Unit, workload: QueuedWorkload): ReadonlyMap<string, number> {
-  // A group that serves has no end: who has ended in it comes again.
-  const done = unit.pods.some(serves) ? [] : unit.pods.filter(pod => is.isSucceeded(pod) && !is.isGated(pod))
+  const done = unit.pods.filter(pod => is.isSucceeded(pod) && !is.isGated(pod))
   return new Map(
     workload.spec.podSets.map(podSet => [podSet.name, done.filter(pod => sitsIn(unit, pod, podSet)).length]),
   )

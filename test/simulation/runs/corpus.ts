@@ -114,4 +114,9 @@ export const CORPUS: readonly Found[] = [
     kai: true,
     bug: 'workers whose driver had ended and whose Workload was made anew were told for ever to take another name',
   },
+  {
+    seed: 80017,
+    engine: 'kueue',
+    bug: 'what a stranger behind the gate said of serving had the places of those who were done taken for lent',
+  },
 ]

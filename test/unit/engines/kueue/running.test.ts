@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { kueueEngine } from '../../../../src/engines/kueue/kueue.ts'
 import type { KueueWorkload } from '../../../../src/engines/kueue/objects.ts'
+import { GROUP_SERVING } from '../../../../src/kube/vocabulary/names.ts'
 import type { Condition, Pod } from '../../../../src/kube/vocabulary/objects.ts'
 import { decide } from '../../../../src/reconciler/decide.ts'
 import type { Unit } from '../../../../src/reconciler/unit.ts'
@@ -100,6 +101,13 @@ describe('places that were given back for pods that had done their work', () => 
     const { actions, standings } = decide(group([running(0), member(1), member(2)], having(admitted, 1)), engine, NOW)
     expect(actions.flatMap(action => (action.kind === 'LiftGate' ? [action.pod.name] : []))).toEqual(['gang-1'])
     expect(standings).toContainEqual(expect.objectContaining({ pod: member(2), reason: 'LiftBlocked' }))
+  })
+
+  it('are what they were whatever somebody says who has not started', () => {
+    const serving = member(2, { annotations: { [GROUP_SERVING]: 'true' } })
+    const { actions, standings } = decide(group([done(0), running(1), serving], having(admitted, 1)), engine, NOW)
+    expect(actions.map(({ kind }) => kind)).toEqual(['LiftGate'])
+    expect(standings.map(({ reason }) => reason)).toEqual(['Lifting'])
   })
 
   it('are free for a new group of the name when the old one is gone as a whole', () => {
