@@ -17,5 +17,5 @@ export function heldByScheduler(unplaced: readonly Pod[], podGroup: string, why:
   if (why === undefined) return []
   return unplaced
     .filter(pod => foreignGates(pod).length === 0 && !isDeleting(pod))
-    .map(pod => ({ pod, reason: 'WaitingForScheduler', note: `PodGroup ${podGroup}: ${why}`, steady: 'reason' }))
+    .map(pod => ({ pod, reason: 'WaitingForScheduler', note: `PodGroup ${podGroup}: ${why}`, steady: podGroup }))
 }

@@ -246,9 +246,8 @@ function waiting(
   }
 }
 
-/** How much is lacking changes with everybody who ends. */
-const toldTo = (pods: readonly Pod[], { reason, message, since }: Told): readonly Standing[] =>
-  tell(pods, reason, message, since).map(standing => ({ ...standing, steady: 'figures' }))
+const toldTo = (pods: readonly Pod[], { reason, message, since, steady }: Told): readonly Standing[] =>
+  tell(pods, reason, message, since).map(standing => (steady === undefined ? standing : { ...standing, steady }))
 
 /** Who waits may change the queue: by the label of the pod, and in a group by the labels of all its pods. */
 function commonQueue(unit: Unit, elsewhere: readonly Pod[]): string | undefined {

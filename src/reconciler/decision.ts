@@ -11,10 +11,10 @@ export interface Standing {
   readonly reason: Reason
   readonly note: string
   /**
-   * The words beside the reason change often and mean the same. They are told when the reason is new, or when more of
-   * them than figures is: each is an Event for every pod of a group.
+   * What the words beside the reason are about, where they change often and mean the same: they are told when that or the
+   * reason is new. Each time is an Event for every pod of a group.
    */
-  readonly steady?: 'reason' | 'figures'
+  readonly steady?: string
   /** When it began, if the Workload says so: what began before we led has been told by whoever led then. */
   readonly since?: string
 }

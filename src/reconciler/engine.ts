@@ -135,4 +135,6 @@ export interface Told {
   readonly message: string
   /** When a leader of ours wrote it down, if one did: whoever wrote it has told the pods, too. */
   readonly since?: string
+  /** What the message is about, where it is put anew all the time. */
+  readonly steady?: string
 }

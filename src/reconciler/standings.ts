@@ -26,6 +26,14 @@ interface Subject {
   readonly pods: number
 }
 
+interface Told {
+  readonly reason: Reason
+  readonly note: string
+  readonly pods: number
+  /** Of what the note speaks, if it says so. */
+  readonly about?: string
+}
+
 const objectOf = (standing: Standing | JobStanding): KubeObject => ('job' in standing ? standing.job : standing.pod)
 
 function subjectOf(standing: Standing | JobStanding): Subject {
@@ -38,20 +46,11 @@ function subjectOf(standing: Standing | JobStanding): Subject {
   return { regarding: { apiVersion: `${group}/${version}`, kind, ...of }, createdAt, pods }
 }
 
-/** `3800m` and `2 of 7`, and not the figures in a name. */
-const FIGURES = /(?<![\w./-])\d+(?:\.\d+)?[A-Za-z]{0,2}(?![\w/-])/g
-
-function meansTheSame(standing: Standing | JobStanding, told: string): boolean {
-  const steady = 'steady' in standing ? standing.steady : undefined
-  if (steady !== 'figures') return steady === 'reason'
-  return standing.note.replaceAll(FIGURES, '') === told.replaceAll(FIGURES, '')
-}
-
 /** Tells each pod and each Job once why it stands where it stands: one Event per change, none while nothing changes. */
 export class Standings {
   readonly #events: EventRecorder
   readonly #gauge: { waiting(reason: string, pods: number): void }
-  readonly #told = new Map<string, { readonly reason: Reason; readonly note: string; readonly pods: number }>()
+  readonly #told = new Map<string, Told>()
   readonly #counts = new Map<Reason, number>()
   readonly #remarked = new Set<string>()
   #leadingSince = 0
@@ -79,11 +78,13 @@ export class Standings {
       const { reason, since } = standing
       const { regarding, createdAt, pods } = subjectOf(standing)
       const told = this.#told.get(regarding.uid)
-      const note = told?.reason === reason && meansTheSame(standing, told.note) ? told.note : standing.note
+      const about = 'steady' in standing ? standing.steady : undefined
+      const steady = about !== undefined && told?.reason === reason && told.about === about
+      const note = steady ? told.note : standing.note
       if (told?.reason === reason && told.note === note && told.pods === pods) continue
       this.#uncount(told)
       this.#count(reason, pods)
-      this.#told.set(regarding.uid, { reason, note, pods })
+      this.#told.set(regarding.uid, { reason, note, pods, ...(about !== undefined && { about }) })
       if (told?.reason === reason && told.note === note) continue
       if (told === undefined && this.#isOldNews(createdAt, since)) continue
       this.#events.record({ regarding, type: eventType(reason), reason, action: 'Queue', note })

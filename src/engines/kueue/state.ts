@@ -1,7 +1,6 @@
 import type { Condition } from '../../kube/vocabulary/objects.ts'
 import type { AdmissionState, Told } from '../../reconciler/engine.ts'
 import { condition, isTrue } from '../../workload/queued-workload.ts'
-import type { Reason } from '../../workload/reasons.ts'
 import type { KueueWorkload } from './objects.ts'
 
 /**
@@ -56,8 +55,11 @@ function toldBy(workload: KueueWorkload): { readonly told?: Told } {
   const reserved = condition(workload, 'QuotaReserved')
   if (reserved === undefined) return {}
   if (reserved.status === 'True') return { told: { reason: 'WaitingForAdmission', message: awaited(workload) } }
-  const reason: Reason = DOES_NOT_FIT.has(reserved.reason) ? 'OverQueueLimits' : 'WaitingForAdmission'
-  return { told: { reason, message: reserved.message } }
+  const { message } = reserved
+  // How much is lacking Kueue says anew whenever a pod ends.
+  if (DOES_NOT_FIT.has(reserved.reason))
+    return { told: { reason: 'OverQueueLimits', message, steady: reserved.reason } }
+  return { told: { reason: 'WaitingForAdmission', message } }
 }
 
 /** Quota is reserved: what is it that Kueue waits for? */

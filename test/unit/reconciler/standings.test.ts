@@ -34,16 +34,18 @@ describe('standings', () => {
     expect(gauge.get('OverQueueLimits')).toBe(1)
   })
 
-  it('tell what an engine says again when more than a figure in it has changed', () => {
+  it('tell words that change all the time again when they are about something else', () => {
     const { standings, told } = create()
-    const lacks = (note: string) => standings.tell([waits({ note, steady: 'figures' })])
-    lacks('quota for cpu in flavor a100, 4 more needed; held by ml/a-1')
-    lacks('quota for cpu in flavor a100, 3800m more needed; held by ml/a-1')
+    const lacks = (note: string, steady: string) => standings.tell([waits({ note, steady })])
+    lacks('4 more needed', 'WaitingForQuota')
+    lacks('3800m more needed', 'WaitingForQuota')
     expect(told).toHaveLength(1)
-    lacks('quota for cpu in flavor a100, 1.5Gi more needed; held by ml/a-2')
-    lacks('quota for cpu in flavor h100, 1 more needed; held by ml/a-2')
+    lacks('fits no topology', 'TopologyPlacementFailed')
     standings.tell([waits({ reason: 'Lifting', note: 'admitted' })])
-    expect(told).toHaveLength(4)
+    lacks('4 more needed', 'WaitingForQuota')
+    expect(told.map(({ note }) => note)).toEqual([
+      ...['4 more needed', 'fits no topology', 'admitted', '4 more needed'],
+    ])
   })
 
   it('count, but do not tell again, what began before we led', () => {

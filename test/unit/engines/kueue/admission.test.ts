@@ -24,7 +24,7 @@ describe('what Kueue says of a Workload', () => {
     const message = "couldn't assign flavors to pod set main: insufficient unused quota"
     expect(engine.read(under(is('QuotaReserved', 'False', reason, message)))).toEqual({
       kind: 'waiting',
-      told: { reason: expected, message },
+      told: { reason: expected, message, ...(expected === 'OverQueueLimits' && { steady: reason }) },
     })
   })
 
