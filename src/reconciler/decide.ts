@@ -45,7 +45,7 @@ export function decide(unit: Unit, engine: Engine, now: string, placement: Place
   const decided = forsaken.some(workload => workload === unit.workload)
     ? NOTHING
     : decideFor(rest, engine, now, placement)
-  const { actions, standings, remarks = [] } = leaving.some(is.isSucceeded) ? withoutLifts(decided) : decided
+  const { actions, standings, remarks = [] } = leaving.some(hasUsedItsPlace) ? withoutLifts(decided) : decided
   const outside = passOver(unit)
   return {
     actions: [...releases, ...outside.actions, ...actions],
@@ -83,6 +83,8 @@ function isAbandoned(unit: Unit): boolean {
 }
 
 const NOTHING: Decision = { actions: [], standings: [] }
+
+const hasUsedItsPlace = (pod: Pod): boolean => is.isSucceeded(pod) && !is.isGated(pod)
 
 /** Who has done his work has used his place up until he is gone: whoever waits for it is looked at then. */
 const withoutLifts = ({ actions, standings, ...rest }: Decision): Decision => ({

@@ -119,4 +119,9 @@ export const CORPUS: readonly Found[] = [
     engine: 'kueue',
     bug: 'what a stranger behind the gate said of serving had the places of those who were done taken for lent',
   },
+  {
+    seed: 82844,
+    jobs: true,
+    bug: 'a deleted pod behind the gate that called itself a success kept all others of its group from being lifted',
+  },
 ]

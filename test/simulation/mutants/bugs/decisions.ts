@@ -272,7 +272,7 @@ export const DECISIONS_BUGS: readonly Mutant[] = [
     name: 'seats others where those who are done have not left yet',
     from: 'who is given up is taken for gone in the decision that lets him go',
     file: DECIDE,
-    find: 'leaving.some(is.isSucceeded) ? withoutLifts(decided) : decided',
+    find: 'leaving.some(hasUsedItsPlace) ? withoutLifts(decided) : decided',
     replace: 'decided',
     seed: 50708,
   },

@@ -155,6 +155,9 @@ describe('a stranger behind the gate', () => {
     expect(given.actions.map(({ kind }) => kind)).not.toContain('LiftGate')
     expect(given.standings.map(({ reason }) => reason)).not.toContain('Lifting')
     expect(kinds(group([member(3)], full))).toContain('LiftGate')
+    // Who never started has used none up, whatever he says.
+    const forged = member(0, { phase: 'Succeeded', deleting: 0 })
+    expect(kinds(group([forged, member(3)], full))).toContain('LiftGate')
   })
 
   it('is let go at once when it is deleted, whatever it says', () => {
