@@ -22,8 +22,8 @@ export function isForsaken(unit: Unit, workload: QueuedWorkload, engine: Engine)
   return engine.read(workload).kind === 'finished' && unit.pods.every(is.isGated)
 }
 
-/** Given up by its pods, of whom none is left: those who have come under its name since wait for one of their own. */
+/** Given up, and nobody runs on it: those who wait, and have not done their work, get another one. */
 function isLeftBehind(unit: Unit, workload: QueuedWorkload, engine: Engine): boolean {
   const state = engine.read(workload)
-  return state.kind === 'finished' && state.reason === ABANDONED && unit.pods.every(is.isGated)
+  return state.kind === 'finished' && state.reason === ABANDONED && !unit.pods.some(is.mayRun)
 }

@@ -34,19 +34,19 @@ export function withoutLent(
 }
 
 /**
- * Such a place where all who have run on the admission are gone: who has come since is a group of its own, and waits for
- * its own turn. Not of a Workload that others have made.
+ * Such a place where nobody runs on the admission any more: the group waits anew, and is charged for whom it has. Not on a
+ * Workload that others have made.
  */
 export function beginAnew(
   unit: Unit,
   workload: QueuedWorkload,
-  { lift }: Seating,
+  seating: Seating,
   engine: Engine,
   now: string,
 ): readonly Action[] {
-  if (lift.length === 0 || !unit.pods.every(is.isGated)) return []
-  const lent = engine.lent?.(workload, succeededIn(unit, workload)).size ?? 0
-  return lent === 0 ? [] : (engine.abandon?.(workload, now) ?? [])
+  if (unit.pods.some(is.mayRun)) return []
+  const lent = engine.lent?.(workload, succeededIn(unit, workload)) ?? new Map()
+  return withoutLent(seating, lent).held.length === 0 ? [] : (engine.abandon?.(workload, now) ?? [])
 }
 
 /** How many places of each podSet nobody needs any more. A group that serves has no end: who has ended in it comes again. */

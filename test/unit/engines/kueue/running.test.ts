@@ -116,6 +116,11 @@ describe('places that were given back for pods that had done their work', () => 
     const over = under(having(admitted, 1), is('Finished', 'True', 'Abandoned'))
     const kinds = decide(group(gang(3), over), engine, NOW).actions.map(({ kind }) => kind)
     expect(kinds).toEqual(['ReleaseWorkload', 'DeleteWorkload'])
+    // Also beside those who have done their work, as long as nobody runs.
+    const left = [done(0), done(1), member(2)]
+    const [last] = decide(group(left, having(admitted, 3)), engine, NOW).actions
+    expect(JSON.stringify(last)).toContain('"type":"Finished","status":"True"')
+    expect(decide(group(left, over), engine, NOW).actions.map(({ kind }) => kind)).toContain('DeleteWorkload')
     // A Workload that others have made is not Muster's to end.
     const { annotations: _, ...metadata } = admitted.metadata
     const annotations = { 'kueue.x-k8s.io/is-group-workload': 'true' }
