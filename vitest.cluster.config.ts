@@ -5,8 +5,8 @@ import { filesFor } from './test/cluster/support/versions.ts'
 export default defineConfig({
   test: {
     include: [...filesFor(kubernetesVersion(process.env))],
-    // Each file has planes of its own and waits more than it works: two cores carry two at a time, and no more.
-    maxWorkers: 2,
+    // Each file has planes of its own and waits far more than it works: two cores carry three at a time.
+    maxWorkers: 3,
     pool: 'forks',
     testTimeout: 300_000,
     hookTimeout: 240_000,
